@@ -35,7 +35,9 @@ def generated_files(root: Path) -> set[Path]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
     check = parser.parse_args().check
     with tempfile.TemporaryDirectory() as scratch:
@@ -51,7 +53,9 @@ def main() -> int:
         )
         if check:
             for path in stale:
-                print(f"proto/{path} is not what the schema generates: run python proto/regenerate.py")
+                print(
+                    f"proto/{path} is not what the schema generates: run python proto/regenerate.py"
+                )
             return 1 if stale else 0
         for path in stale:
             if path in wanted:

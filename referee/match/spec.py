@@ -26,7 +26,9 @@ class TimeControl:
         ):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= 86_400_000:
-                raise ValueError(f"{name} is {value!r}: allowed are whole milliseconds {least}–86400000")
+                raise ValueError(
+                    f"{name} is {value!r}: allowed are whole milliseconds {least}–86400000"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class SeatSpec:
 
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
-    """One match. `secret` (32 bytes) makes every deck; `salt` (32 bytes) hides it in the commitment.
+    """One match. `secret` (32 bytes) makes every deck, `salt` (32 bytes) hides it when committed to.
 
     `first_dealer` is the seat that deals first.
     """

@@ -1,0 +1,124 @@
+"""Cards, and multisets of cards as integers.
+
+A card is its face: 0–51 for suit·13 + rank (suits C D H S, ranks A 2 … K), 52 for the joker.
+
+A multiset of cards is one integer of layers, 53 bits each: layer k has the bit of a face when the
+multiset holds more than k copies of it. So with one pack a hand is a plain bit set, the lowest
+layer is always the set of faces, and `part & whole == part` asks whether `part` is contained.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+RANKS: Final = "A23456789TJQK"
+SUITS: Final = "CDHS"
+JOKER: Final = 52
+CARD_TEXTS: Final = (*(rank + suit for suit in SUITS for rank in RANKS), "XX")
+"""Text of each card, by card."""
+
+LAYER: Final = 53
+FACES: Final = (1 << LAYER) - 1
+"""Mask of the lowest layer."""
+JOKER_BIT: Final = 1 << JOKER
+DEUCES: Final = (1, 14, 27, 40)
+_COPIES: Final = 1 | 1 << LAYER | 1 << 2 * LAYER | 1 << 3 * LAYER
+"""Times a face's bit: that face in all four layers. No multiset in play holds five copies."""
+_CARD_BY_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
+
+Card = int
+Cards = int
+"""A multiset of cards."""
+
+
+def rank_of(card: Card) -> int:
+    """0 (ace) – 12 (king) of a card that is not a joker."""
+    return card % 13
+
+
+def suit_of(card: Card) -> int:
+    """0–3, in the order C D H S, of a card that is not a joker."""
+    return card // 13
+
+
+def add_card(cards: Cards, card: Card) -> Cards:
+    """One copy more."""
+    bit = 1 << card
+    while cards & bit:
+        bit <<= LAYER
+    return cards | bit
+
+
+def remove_card(cards: Cards, card: Card) -> Cards:
+    """One copy less; the card must be there."""
+    bit = 1 << card
+    while cards & (bit << LAYER):
+        bit <<= LAYER
+    return cards ^ bit
+
+
+def add_all(cards: Cards, more: Cards) -> Cards:
+    """The sum of two multisets."""
+    if not (cards & more or cards >> LAYER or more >> LAYER):
+        return cards | more
+    while more:
+        layer = more & FACES
+        raised = layer * _COPIES
+        cards = (cards & ~raised) | ((cards << LAYER | FACES) & raised)
+        more >>= LAYER
+    return cards
+
+
+def remove_all(cards: Cards, part: Cards) -> Cards:
+    """The difference of two multisets; `part` must be contained in `cards`."""
+    if not cards >> LAYER:
+        return cards ^ part
+    while part:
+        layer = part & FACES
+        lowered = layer * _COPIES
+        cards = (cards & ~lowered) | ((cards >> LAYER) & lowered)
+        part >>= LAYER
+    return cards
+
+
+def count_of(cards: Cards, card: Card) -> int:
+    """Copies of a card."""
+    return (cards & _COPIES << card).bit_count()
+
+
+def multiset(cards: Iterable[Card]) -> Cards:
+    """Multiset of a sequence of cards."""
+    total = 0
+    for card in cards:
+        total = add_card(total, card)
+    return total
+
+
+def faces_of(cards: Cards) -> Iterator[Card]:
+    """The different faces in a multiset, upwards."""
+    faces = cards & FACES
+    while faces:
+        bit = faces & -faces
+        yield bit.bit_length() - 1
+        faces ^= bit
+
+
+def cards_of(cards: Cards) -> list[Card]:
+    """All cards of a multiset, upwards, copies side by side."""
+    if not cards >> LAYER:
+        return list(faces_of(cards))
+    return [face for face in faces_of(cards) for _ in range(count_of(cards, face))]
+
+
+def parse_card(text: str) -> Card | None:
+    """Read `7H`, `TC`, `XX`; None for anything else."""
+    return _CARD_BY_TEXT.get(text)
+
+
+def cards_text(cards: Iterable[Card]) -> str:
+    """Text of cards in the given order, single spaces between them."""
+    return " ".join([CARD_TEXTS[card] for card in cards])
+
+
+def full_deck(packs: int, jokers: int) -> list[Card]:
+    """All cards in the order before the shuffle: pack after pack, then the jokers."""
+    return [*list(range(52)) * packs, *[JOKER] * jokers]

@@ -1,0 +1,122 @@
+"""Actions and melds as text, one spelling for records, logs, vectors and the command line."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from referee.engine.actions import (
+    DRAW_DISCARD,
+    DRAW_STOCK,
+    Action,
+    MalformedAction,
+    Verb,
+    Wild,
+    discard,
+    lay_off,
+    meld,
+    swap,
+)
+from referee.engine.cards import CARD_TEXTS, JOKER, Card, Cards, cards_of, multiset, parse_card
+from referee.engine.melds import MeldTables
+from referee.engine.state import TableMeld
+
+_ON: Final = re.compile(r"(?P<cards>.+) on (?P<meld_id>\d{1,9})", re.ASCII)
+_ALLOWED: Final = (
+    "draw stock, draw discard, meld CARDS, lay CARDS on N, swap CARD on N, discard CARD;"
+    " cards as 7H TC XX=6H"
+)
+
+
+def parse_action(text: str) -> Action:
+    """Read an action. Raises MalformedAction."""
+    if text == "draw stock":
+        return DRAW_STOCK
+    if text == "draw discard":
+        return DRAW_DISCARD
+    verb, _, rest = text.partition(" ")
+    if verb == "meld":
+        return meld(*_parse_cards(text, rest))
+    if verb == "discard":
+        return discard(_parse_single(text, rest))
+    placed = _ON.fullmatch(rest)
+    if placed and verb == "lay":
+        return lay_off(int(placed["meld_id"]), *_parse_cards(text, placed["cards"]))
+    if placed and verb == "swap":
+        return swap(int(placed["meld_id"]), _parse_single(text, placed["cards"]))
+    raise _malformed(text)
+
+
+def parse_cards(text: str) -> tuple[list[Card], list[Wild]]:
+    """Read cards, some perhaps with meanings (`XX=6H 7H`), into naturals and wilds in order.
+
+    Raises MalformedAction naming the card.
+    """
+    naturals: list[Card] = []
+    wilds: list[Wild] = []
+    for word in text.split(" ") if text else []:
+        face_text, equals, meaning_text = word.partition("=")
+        face = parse_card(face_text)
+        if face is None:
+            raise MalformedAction(f"{word!r} is no card: cards are written as 7H, TC, XX or XX=6H")
+        if not equals:
+            naturals.append(face)
+            continue
+        meaning = parse_card(meaning_text)
+        if meaning is None or meaning == JOKER:
+            raise MalformedAction(f"{word!r}: a wild card stands for a card with rank and suit")
+        wilds.append((face, meaning))
+    return naturals, wilds
+
+
+def _parse_cards(text: str, cards: str) -> tuple[Cards, tuple[Wild, ...]]:
+    if not cards:
+        raise _malformed(text)
+    try:
+        naturals, wilds = parse_cards(cards)
+    except MalformedAction as error:
+        raise MalformedAction(f"{text!r}: {error}") from None
+    return multiset(naturals), tuple(sorted(wilds))
+
+
+def _parse_single(text: str, card: str) -> Card:
+    face = parse_card(card)
+    if face is None:
+        raise _malformed(text)
+    return face
+
+
+def _malformed(text: str) -> MalformedAction:
+    return MalformedAction(f"{text!r} is no action: there are {_ALLOWED}")
+
+
+def action_text(action: Action, tables: MeldTables) -> str:
+    """Write an action; a meld's cards in print order, others upwards."""
+    verb = action.verb
+    if not action.size:
+        return str(verb.value)
+    if verb is Verb.MELD:
+        shape = tables.shapes.get(action.meaning)
+        order = shape.cards if shape else cards_of(action.meaning)
+    else:
+        order = cards_of(action.meaning)
+    text = f"{verb.value} {' '.join(_spelled(order, action.wilds))}"
+    return f"{text} on {action.meld_id}" if action.meld_id else text
+
+
+def meld_text(meld_on_table: TableMeld) -> str:
+    """Write a meld on the table in print order, wild cards with their meanings."""
+    return " ".join(_spelled(meld_on_table.shape.cards, meld_on_table.wilds))
+
+
+def _spelled(meanings: Iterable[Card], wilds: Iterable[Wild]) -> list[str]:
+    """Texts of cards by what they stand for; of equal meanings the natural ones come last."""
+    left = list(wilds)
+    texts = []
+    for meaning in meanings:
+        wild = next((pair for pair in left if pair[1] == meaning), None)
+        if wild is None:
+            texts.append(CARD_TEXTS[meaning])
+        else:
+            left.remove(wild)
+            texts.append(f"{CARD_TEXTS[wild[0]]}={CARD_TEXTS[meaning]}")
+    return texts
