@@ -74,6 +74,7 @@ class Action:
     """What those cards stand for."""
     size: int = field(init=False, compare=False)
     """How many cards leave the hand."""
+    _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out what follows from the fields."""
@@ -84,6 +85,12 @@ class Action:
         object.__setattr__(self, "used", used)
         object.__setattr__(self, "meaning", meaning)
         object.__setattr__(self, "size", used.bit_count())
+        fields = (self.verb.value, self.naturals, self.wilds, self.meld_id)
+        object.__setattr__(self, "_hash", hash(fields))
+
+    def __hash__(self) -> int:
+        """Known from the start: actions are the keys of the caches of their texts and bytes."""
+        return self._hash
 
 
 DRAW_STOCK: Final = Action(Verb.DRAW_STOCK)

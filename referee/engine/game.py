@@ -43,9 +43,10 @@ class RummyGame:
         return None if self.state.phase is Phase.OVER else self.state.turn
 
     @property
-    def turn_begins(self) -> bool:
-        """Whether the pending decision is the first of its turn."""
-        return self.state.phase is Phase.DRAW
+    def allowance(self) -> tuple[int, int, bool]:
+        """Names the part of a turn that has time of its own: the draw, or everything after it."""
+        state = self.state
+        return state.deal, state.turns, state.phase is Phase.DRAW
 
     @property
     def deal(self) -> int:

@@ -9,7 +9,6 @@ from referee.engine.cards import (
     FACES,
     Card,
     Cards,
-    add_all,
     faces_of,
     multiset,
     remove_all,
@@ -154,8 +153,3 @@ def _sets(*, any_suits: bool) -> list[tuple[tuple[Card, ...], bool]]:
 def meld_tables(*, ace_high: bool, any_suits: bool) -> MeldTables:
     """The tables of a family of rules; made once, about 10 ms."""
     return MeldTables(ace_high=ace_high, any_suits=any_suits)
-
-
-def grown(tables: MeldTables, shape: Shape, cards: Cards) -> Shape | None:
-    """The meld that comes of adding cards (by what they stand for), or None if it is not valid."""
-    return tables.shapes.get(add_all(shape.mask, cards))

@@ -17,7 +17,7 @@ BySeats = tuple[int, ...]
 
 
 class RuleSetError(ValueError):
-    """Rules that cannot be played; `fields` names every field that the broken rule ties together."""
+    """Rules that cannot be played; `fields` names every field that the broken rule ties."""
 
     def __init__(self, fields: Iterable[str], message: str) -> None:
         self.fields: tuple[str, ...] = tuple(fields)

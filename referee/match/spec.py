@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from referee.engine.ruleset import RuleSet
+from referee.engine.shuffle import commitment
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class SeatSpec:
 
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
-    """One match. `secret` (32 bytes) makes every deck, `salt` (32 bytes) hides it when committed to.
+    """One match. `secret` (32 bytes) makes every deck, `salt` (32 bytes) hides it in commitments.
 
     `first_dealer` is the seat that deals first.
     """
@@ -54,3 +55,8 @@ class MatchSpec:
     salt: bytes = field(repr=False)
     first_dealer: int = 0
     time_control: TimeControl = TimeControl()
+
+    @property
+    def commitment(self) -> bytes:
+        """What is told before the match, and can be checked when secret and salt are revealed."""
+        return commitment(self.salt, self.secret)

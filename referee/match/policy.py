@@ -1,0 +1,55 @@
+"""The table of judgement: what each fault costs, in the order in which faults are looked at.
+
+| fault | effect |
+|---|---|
+| illegal or malformed choice | rejected, a strike; more than `illegal_strikes_tolerated`: forfeit |
+| time up | forced actions to the end of the turn, a strike; more than tolerated: forfeit |
+| connection lost | the clock runs on, then the reconnect time; none left: forfeit |
+| process ended | forfeit at once |
+| never ready | forfeit; nobody ready: no result |
+| goodbye | forfeit |
+| all seats lost together, or the referee's own fault | aborted: nobody's loss |
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from referee.engine.scoring import places_by_merit
+
+LOOK_AGAIN_US: Final = 5_000
+"""How long after the end of its time an answer that already lay in the buffer still counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is tolerated in a match."""
+
+    illegal_strikes_tolerated: int = 3
+    time_strikes_tolerated: int = 2
+    most_forgiven_us_per_decision: int = 250_000
+    most_forgiven_us_per_match: int = 5_000_000
+    max_plan: int = 32
+    """Actions in one choice."""
+    flush_after_us: int = 50_000
+    """How long events wait for a decision of their recipient."""
+
+    def is_referees_fault(self, decision_us: int, match_us: int) -> bool:
+        """Whether so much was forgiven that the match should be played again."""
+        return (
+            decision_us > self.most_forgiven_us_per_decision
+            or match_us > self.most_forgiven_us_per_match
+        )
+
+
+def final_places(standing: Sequence[int], forfeited: Sequence[int]) -> tuple[int, ...]:
+    """Places by seat: by the standing among those who did not forfeit, then the forfeits.
+
+    `standing` is lower-is-better by seat; `forfeited` lists seats, first forfeit first: the later
+    a seat forfeits, the higher it is placed.
+    """
+    merits = [
+        (0, forfeited.index(seat)) if seat in forfeited else (1, -place)
+        for seat, place in enumerate(standing)
+    ]
+    return places_by_merit(merits)

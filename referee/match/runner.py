@@ -1,0 +1,460 @@
+"""One match as a state machine: told what arrives and when, it tells the players what follows.
+
+It never waits and never asks for the time itself: a clock is handed in. Whatever happens to a
+connection, the deal and the match go on from their own state.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from referee.engine.actions import Action
+from referee.engine.events import Event
+from referee.match.clock import Clock, SeatClock, Timer
+from referee.match.game import Game
+from referee.match.outcome import Forfeit, MatchResult, Termination
+from referee.match.policy import LOOK_AGAIN_US, Policy, final_places
+from referee.match.record import FORMAT, Record
+from referee.match.seat import Seat, places_without_result
+from referee.match.seat_player import Choice, Decision, SeatPlayer
+from referee.match.spec import MatchSpec
+
+_FAULTS: Final = {
+    Forfeit.ILLEGAL: "made too many illegal choices",
+    Forfeit.TIME: "was out of time too often",
+    Forfeit.DISCONNECT: "was disconnected for too long",
+    Forfeit.CRASH: "ended its process",
+    Forfeit.STARTUP: "was not ready in time",
+    Forfeit.RESIGN: "said goodbye",
+    Forfeit.PROTOCOL: "broke the protocol repeatedly",
+}
+
+
+class Match:
+    """One match from `start` to `result`. Every method returns at once."""
+
+    def __init__(
+        self,
+        spec: MatchSpec,
+        game: Game,
+        players: Sequence[SeatPlayer],
+        clock: Clock,
+        on_end: Callable[[MatchResult], None],
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+    ) -> None:
+        self.spec = spec
+        self.policy = policy
+        self.result: MatchResult | None = None
+        self.seats = [
+            Seat(number, player, SeatClock(spec.time_control))
+            for number, player in enumerate(players)
+        ]
+        self._game = game
+        self._clock = clock
+        self._on_end = on_end
+        self._record = Record()
+        self._totals = [0] * len(players)
+        self._deals_ended = 0
+        self._forfeits: list[int] = []
+        self._pending: Decision | None = None
+        self._to_act: Seat | None = None
+        self._asked_us = 0
+        self._playing = False
+        self._timer: Timer | None = None
+        self._timer_us = 0
+        self._looked_again = False
+        self._flush: Timer | None = None
+
+    # --- beginning ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Tell the players; they have the startup time to get ready."""
+        spec = self.spec
+        self._record.add(
+            "match",
+            format=FORMAT,
+            match_id=spec.match_id,
+            rules=spec.rules.to_dict(),
+            seats=[{"bot": seat.bot, "version": seat.version} for seat in spec.seats],
+            first_dealer=spec.first_dealer,
+            time_control={
+                name: getattr(spec.time_control, name) for name in spec.time_control.__slots__
+            },
+            commitment=spec.commitment.hex(),
+        )
+        self._set_timer(self._clock.now_us() + spec.time_control.startup_ms * 1_000)
+        for seat in self.seats:
+            seat.player.match_starting()
+
+    def ready(self, number: int) -> None:
+        """A seat is prepared. Saying so again changes nothing."""
+        self.seats[number].is_ready = True
+        self._begin_if_settled()
+
+    def absent(self, number: int) -> None:
+        """A seat will not get ready: its process is gone."""
+        self.seats[number].is_absent = True
+        self._begin_if_settled()
+
+    def _begin_if_settled(self) -> None:
+        settled = all(seat.is_ready or seat.is_absent for seat in self.seats)
+        if settled and not self._playing and self.result is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Deal. Whoever is not ready by now has forfeited."""
+        self._playing = True
+        self._cancel_timer()
+        late = [seat for seat in self.seats if not seat.is_ready and seat.forfeit is None]
+        if len(late) == len(self.seats):
+            self._finish(Termination.NOT_STARTED, "no seat was ready in time")
+            return
+        for seat in late:
+            self._forfeit(seat, Forfeit.STARTUP)
+        if self.result is None:
+            self._tell(self._game.start())
+            self._advance()
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Go on to the next decision, over deal ends and seats that the referee plays for."""
+        game = self._game
+        while self.result is None:
+            number = game.to_act
+            if number is None:
+                self._end_deal()
+                continue
+            seat = self.seats[number]
+            if seat.forfeit is None:
+                self._ask(seat)
+                return
+            self._play_forced(seat)
+
+    def _ask(self, seat: Seat) -> None:
+        """Put the next decision to a seat, with all that it has not seen yet."""
+        game = self._game
+        allowance = game.allowance
+        if allowance != seat.allowance:
+            seat.allowance = allowance
+            seat.clock.grant()
+        seat.decision_id += 1
+        decision = Decision(
+            seat.decision_id, game.observe(seat.number), game.legal_actions(), seat.clock
+        )
+        self._pending, self._to_act = decision, seat
+        self._asked_us = now = self._clock.now_us()
+        self._looked_again = False
+        self._set_timer(now + seat.clock.budget_us(connected=seat.is_connected))
+        seat.show(decision)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        """Put events on every seat's list; they travel with its next decision, or soon."""
+        for seat in self.seats:
+            seat.deal_events += events
+        if self._flush is None and self._playing:
+            due = self._clock.now_us() + self.policy.flush_after_us
+            self._flush = self._clock.call_at(due, self._show_all)
+
+    def _show_all(self) -> None:
+        self._flush = None
+        if self.result is None:
+            for seat in self.seats:
+                seat.show(None)
+
+    def _end_deal(self) -> None:
+        game = self._game
+        score, standing = game.deal_score(), game.standing()
+        self._deals_ended += 1
+        self._totals = list(score.totals)
+        self._record.add(
+            "deal_ended",
+            deal=game.deal,
+            ended=score.termination.value,
+            winner=score.winner,
+            points=score.points,
+            totals=score.totals,
+        )
+        for seat in self.seats:
+            seat.show(None)
+            seat.begin_deal()
+        if standing.over:
+            assert standing.places is not None, "a match that is over has places"
+            if standing.capped:
+                text = f"the cap of {game.deal} deals was reached"
+                self._finish(Termination.ADJUDICATED, text, standing.places)
+            else:
+                self._finish(Termination.COMPLETED, "played to its end", standing.places)
+            return
+        self._tell(game.next_deal())
+
+    def _play_forced(self, seat: Seat) -> list[str]:
+        """Play the rest of a seat's turn for it; returns the actions as text."""
+        played = []
+        while self._game.to_act == seat.number:
+            action = self._game.forced_action()
+            played.append(self._game.text_of(action))
+            self._tell(self._game.apply(action))
+        if seat.forfeit is not None:
+            self._record.add("forced", seat=seat.number, deal=self._game.deal, actions=played)
+        return played
+
+    # --- answers --------------------------------------------------------------------------------
+
+    def choose(self, number: int, decision_id: int, choice: Choice) -> None:
+        """An answer has arrived."""
+        seat, pending = self.seats[number], self._pending
+        if pending is None or self._to_act is not seat or pending.decision_id != decision_id:
+            current = pending.decision_id if pending and self._to_act is seat else None
+            waiting = f"the pending one is {current}" if current else "none is pending"
+            text = f"decision {decision_id} is not to be answered: {waiting}"
+            seat.reject("stale_decision", text, decision_id=decision_id)
+            return
+        spent_us, forgiven_us = self._measure()
+        if spent_us > seat.clock.budget_us(connected=True) + LOOK_AGAIN_US:
+            self._time_is_up(seat, pending, spent_us, forgiven_us)
+            return
+        self._close_decision(seat, spent_us, forgiven_us)
+        if self.result is None:
+            self._apply_choice(seat, pending, choice)
+            self._advance()
+
+    def _measure(self) -> tuple[int, int]:
+        """Time since the pending decision was put: what counts, and what was the referee's own."""
+        now = self._clock.now_us()
+        total = now - self._asked_us
+        forgiven = min(total, self._clock.stalled_us(self._asked_us, now))
+        return total - forgiven, forgiven
+
+    def _close_decision(self, seat: Seat, spent_us: int, forgiven_us: int) -> None:
+        self._pending = self._to_act = None
+        seat.clock.charge(spent_us, forgiven_us)
+        if self.policy.is_referees_fault(forgiven_us, seat.clock.forgiven_us):
+            text = f"the referee stood still for {forgiven_us // 1000} ms of one decision"
+            self._finish(Termination.ABORTED, text)
+
+    def _apply_choice(self, seat: Seat, decision: Decision, choice: Choice) -> None:
+        """Apply a plan as far as it is legal; at most one strike comes of it."""
+        plan, reason, text = self._plan_of(decision, choice)
+        played: list[str] = []
+        for action in plan:
+            if self._game.to_act != seat.number:
+                reason = "plan_past_turn"
+                text = f"action {len(played) + 1} of {len(plan)} comes after the end of the turn"
+                break
+            refused = self._game.violation(seat.number, action)
+            if refused is not None:
+                reason, text = refused.value, f"{self._game.text_of(action)}: {refused.value}"
+                break
+            self._tell(self._game.apply(action))
+            played.append(self._game.text_of(action))
+        self._record_decision(seat, decision, played, rejected=reason)
+        if reason:
+            seat.illegal_strikes += 1
+            left = self.policy.illegal_strikes_tolerated - seat.illegal_strikes
+            seat.reject(
+                reason,
+                text,
+                decision_id=decision.decision_id,
+                applied=len(played),
+                strikes_left=max(left, 0),
+            )
+            if left < 0:
+                self._forfeit(seat, Forfeit.ILLEGAL)
+
+    def _plan_of(self, decision: Decision, choice: Choice) -> tuple[Sequence[Action], str, str]:
+        """The actions of a choice, or why it has none: reason and text."""
+        legal = decision.legal_actions
+        if choice.malformed:
+            return (), "malformed", choice.malformed
+        if choice.plan is not None:
+            if len(choice.plan) > self.policy.max_plan:
+                text = f"{len(choice.plan)} actions: at most {self.policy.max_plan} are allowed"
+                return (), "plan_too_long", text
+            return choice.plan, "", ""
+        if choice.index is None:
+            return (), "malformed", "a choice has actions or a legal_action_index"
+        if not 0 <= choice.index < len(legal):
+            return (), "bad_index", f"index {choice.index}: allowed are 0–{len(legal) - 1}"
+        return (legal[choice.index],), "", ""
+
+    def _record_decision(
+        self,
+        seat: Seat,
+        decision: Decision,
+        played: Sequence[str],
+        *,
+        rejected: str = "",
+        forced: Sequence[str] = (),
+    ) -> None:
+        clock = seat.clock
+        extra: dict[str, object] = {}
+        if rejected:
+            extra["rejected"] = rejected
+        if forced:
+            extra["forced"] = forced
+        self._record.add(
+            "decision",
+            seat=seat.number,
+            id=decision.decision_id,
+            deal=decision.observation.deal,
+            actions=played,
+            charged_us=clock.last_charged_us,
+            forgiven_us=clock.last_forgiven_us,
+            **extra,
+        )
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def _set_timer(self, due_us: int) -> None:
+        """One timer serves all decisions: it is moved only when it would come too late."""
+        if self._timer is not None:
+            if self._timer_us <= due_us:
+                return
+            self._timer.cancel()
+        self._timer_us = due_us
+        self._timer = self._clock.call_at(due_us, self._on_timer)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _on_timer(self) -> None:
+        due_us, self._timer = self._timer_us, None
+        now = self._clock.now_us()
+        if self.result is not None:
+            return
+        if not self._playing:
+            self._begin()
+            return
+        seat, pending = self._to_act, self._pending
+        if seat is None or pending is None:
+            return
+        spent_us, forgiven_us = self._measure()
+        left_us = seat.clock.budget_us(connected=seat.is_connected) - spent_us
+        if left_us > 0:
+            self._set_timer(now + left_us)
+        elif not self._looked_again and (forgiven_us or now - due_us > LOOK_AGAIN_US):
+            self._looked_again = True
+            self._set_timer(now + LOOK_AGAIN_US)
+        elif seat.is_connected:
+            self._time_is_up(seat, pending, spent_us, forgiven_us)
+        else:
+            self._close_decision(seat, spent_us, forgiven_us)
+            if self.result is None:
+                self._record_decision(seat, pending, [])
+                self._forfeit(seat, Forfeit.DISCONNECT)
+                self._advance()
+
+    def _time_is_up(self, seat: Seat, decision: Decision, spent_us: int, forgiven_us: int) -> None:
+        self._close_decision(seat, spent_us, forgiven_us)
+        if self.result is not None:
+            return
+        seat.time_strikes += 1
+        left = self.policy.time_strikes_tolerated - seat.time_strikes
+        if left < 0:
+            self._record_decision(seat, decision, [], rejected="time_up")
+            self._forfeit(seat, Forfeit.TIME)
+        else:
+            forced = self._play_forced(seat)
+            self._record_decision(seat, decision, [], rejected="time_up", forced=forced)
+            seat.reject(
+                "time_up",
+                f"out of time after {spent_us // 1000} ms: the referee played {'; '.join(forced)}",
+                decision_id=decision.decision_id,
+                strikes_left=left,
+            )
+        self._advance()
+
+    # --- connections and ends -------------------------------------------------------------------
+
+    def connection_lost(self, number: int) -> None:
+        """The seat can't be reached. If it is to act, its clock runs on into the reconnect time."""
+        self.seats[number].is_connected = False
+        playing = [seat for seat in self.seats if seat.forfeit is None]
+        if self._playing and self.result is None and not any(seat.is_connected for seat in playing):
+            self._finish(Termination.ABORTED, "the connections of all seats were lost")
+
+    def connection_back(self, number: int) -> None:
+        """The seat can be reached again: it gets the current deal's events and its decision."""
+        seat = self.seats[number]
+        seat.is_connected = True
+        if self.result is not None:
+            return
+        if not seat.is_ready:
+            seat.player.match_starting()
+        elif self._playing:
+            pending = self._pending if self._to_act is seat else None
+            seat.show_again(pending)
+            if pending is not None:
+                spent_us, _ = self._measure()
+                left_us = max(0, seat.clock.budget_us(connected=True) - spent_us)
+                self._set_timer(self._clock.now_us() + left_us)
+
+    def forfeit(self, number: int, fault: Forfeit) -> None:
+        """The seat has lost the match by a fault outside of play."""
+        seat = self.seats[number]
+        if fault is Forfeit.CRASH and not self._playing:
+            self.absent(number)
+        elif self.result is None and seat.forfeit is None:
+            was_to_act = self._to_act is seat
+            if was_to_act:
+                self._pending = self._to_act = None
+            self._forfeit(seat, fault)
+            if was_to_act:
+                self._advance()
+
+    def abort(self, text: str) -> None:
+        """Nobody's fault: the match ends without a result."""
+        if self.result is None:
+            self._finish(Termination.ABORTED, text)
+
+    def _forfeit(self, seat: Seat, fault: Forfeit) -> None:
+        """Take a seat out of contention; the match goes on if two others are left."""
+        seat.forfeit = fault
+        seat.is_absent = True
+        self._forfeits.append(seat.number)
+        self._record.add("forfeit", seat=seat.number, fault=fault.value)
+        if len(self.seats) - len(self._forfeits) < 2:
+            bot = self.spec.seats[seat.number].bot
+            text = f"{bot} (seat {seat.number}) {_FAULTS[fault]}"
+            self._finish(Termination.FORFEIT, text, [1] * len(self.seats))
+        self._begin_if_settled()
+
+    def _finish(
+        self, termination: Termination, text: str, standing: Sequence[int] | None = None
+    ) -> None:
+        self._cancel_timer()
+        if self._flush is not None:
+            self._flush.cancel()
+        self._pending = self._to_act = None
+        if standing is None:
+            places = places_without_result(self.seats)
+        else:
+            places = final_places(standing, self._forfeits)
+        for seat in self.seats:
+            seat.show(None)
+        self._record.add(
+            "match_ended",
+            termination=termination.value,
+            text=text,
+            places=places,
+            totals=self._totals,
+            salt=self.spec.salt.hex(),
+            secret=self.spec.secret.hex(),
+        )
+        self.result = MatchResult(
+            match_id=self.spec.match_id,
+            termination=termination,
+            text=text,
+            seats=tuple(
+                seat.result(place, total)
+                for seat, place, total in zip(self.seats, places, self._totals, strict=True)
+            ),
+            deals=self._deals_ended,
+            record=self._record.content,
+            record_hash=self._record.head,
+        )
+        for seat in self.seats:
+            seat.player.match_ended(self.result)
+        self._on_end(self.result)

@@ -1,0 +1,68 @@
+"""The two sides of a match: what it tells a seat, and what a seat answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from referee.engine.actions import Action
+from referee.engine.events import Event
+from referee.engine.observation import Observation
+from referee.match.clock import SeatClock
+from referee.match.outcome import MatchResult
+
+
+@dataclass(slots=True)
+class Decision:
+    """A request for actions. It takes exactly one choice."""
+
+    decision_id: int
+    """From 1 for each seat in a match."""
+    observation: Observation
+    legal_actions: Sequence[Action]
+    clock: SeatClock
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An answer: a plan of actions, or an index into the legal actions; both None is malformed."""
+
+    plan: Sequence[Action] | None = None
+    index: int | None = None
+    malformed: str = ""
+    """Why the answer could not be read; empty if it could."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An answer that was not accepted, or not wholly."""
+
+    decision_id: int
+    reason: str
+    """A `Reason` value of the engine, or one of the protocol's own."""
+    text: str
+    applied: int = 0
+    """Actions of the plan that were applied before it."""
+    strikes_left: int | None = None
+    """None: it was no strike."""
+
+
+class SeatPlayer(Protocol):
+    """Whatever plays a seat. The match calls it and never waits for it."""
+
+    def match_starting(self) -> None:
+        """The match begins; `Match.ready` is the answer."""
+        ...
+
+    def update(
+        self, first_event_number: int, events: Sequence[Event], decision: Decision | None
+    ) -> None:
+        """Whole events, to be shown as `observation.view` allows, and perhaps a decision."""
+        ...
+
+    def rejected(self, rejected: Rejected) -> None:
+        """The last answer was not accepted."""
+        ...
+
+    def match_ended(self, result: MatchResult) -> None:
+        """The match is over."""
+        ...

@@ -1,0 +1,159 @@
+"""`PlayService.Play`: from a call to a session, and from a session's messages to matches."""
+
+import itertools
+from collections.abc import Callable
+
+import grpc
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from referee import __version__
+from referee.match.policy import Policy
+from referee.match.seat_player import Choice
+from referee.service.bots import Bot
+from referee.service.errors import CallError, abort
+from referee.service.session import Limits, Session
+from referee.service.tokens import Tokens
+from rummy.referee.v1 import play_pb2 as pb
+
+_log = structlog.get_logger()
+_NAME_CHARACTERS = 64
+
+
+class PlayService:
+    """All sessions of one referee."""
+
+    def __init__(self, tokens: Tokens, limits: Limits, *, max_sessions: int) -> None:
+        self.tokens = tokens
+        self.bots: dict[str, Bot] = {}
+        """By the key of their token."""
+        self.on_arrival: Callable[[Bot], None] | None = None
+        """Called when a bot has said hello."""
+        self._limits = limits
+        self._max_sessions = max_sessions
+        self._sessions: dict[Session, Bot] = {}
+        self._numbers = itertools.count(1)
+
+    def bot_of(self, token: str) -> Bot | None:
+        """The bot that a token stands for; it need not be connected."""
+        identity = self.tokens.identify(token)
+        if identity is None:
+            return None
+        bot = self.bots.get(identity.key)
+        if bot is None:
+            bot = self.bots[identity.key] = Bot(identity)
+        return bot
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """The service for a server. Messages stay bytes: answers are made of ready fragments."""
+        method: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(
+            self._play
+        )
+        return grpc.method_handlers_generic_handler(
+            pb.DESCRIPTOR.services_by_name["PlayService"].full_name, {"Play": method}
+        )
+
+    def close_all(self) -> None:
+        """End every session cleanly."""
+        for session in list(self._sessions):
+            session.close()
+
+    # --- one call -------------------------------------------------------------------------------
+
+    async def _play(
+        self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]"
+    ) -> None:
+        try:
+            bot = self._authenticate(context)
+            if len(self._sessions) >= self._max_sessions:
+                text = f"all {self._max_sessions} sessions are taken: try again later"
+                raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "SESSIONS", text)
+        except CallError as refusal:
+            _log.warning("call refused", reason=refusal.reason, peer=context.peer())
+            await abort(context, refusal)
+        session = Session(context, self, self._limits, f"s{next(self._numbers)}")
+        self._sessions[session] = bot
+        error = None
+        try:
+            error = await session.run()
+        finally:
+            del self._sessions[session]
+            bot.detach(session, session.fault)
+            if not bot.seats and self.tokens.is_open and not bot.is_connected:
+                self.bots.pop(bot.identity.key, None)
+            with bound_contextvars(bot=bot.name, session=session.name):
+                if error is not None:
+                    _log.warning("session ended", reason=error.reason, text=error.text)
+                else:
+                    _log.info("session ended", goodbye=session.left_politely)
+        if error is not None:
+            await abort(context, error)
+
+    def _authenticate(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Bot:
+        header = dict(context.invocation_metadata() or ()).get("authorization", "")
+        text = header.decode("utf-8", "replace") if isinstance(header, bytes) else header
+        scheme, _, token = text.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            if not self.tokens.is_open:
+                wanted = "metadata must hold `authorization: Bearer TOKEN`"
+                raise CallError(grpc.StatusCode.UNAUTHENTICATED, "NO_TOKEN", wanted)
+            token = f"no token {next(self._numbers)}"
+        bot = self.bot_of(token)
+        if bot is None:
+            unknown = "the token is not known here, or was revoked"
+            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", unknown)
+        return bot
+
+    # --- messages of a session ------------------------------------------------------------------
+
+    def hello(self, session: Session, hello: pb.Hello) -> None:
+        """Welcome the bot and hand it the matches that an older session left."""
+        bot = self._sessions[session]
+        for name, value in (("bot", hello.bot), ("version", hello.version)):
+            if len(value) > _NAME_CHARACTERS:
+                text = f"hello.{name} has {len(value)} characters: at most {_NAME_CHARACTERS}"
+                raise CallError(grpc.StatusCode.INVALID_ARGUMENT, "BAD_HELLO", text)
+        if not bot.identity.bot:
+            bot.name, bot.version = hello.bot or "anonymous", hello.version
+        bot.attach(session)
+        limits = session.limits
+        session.send(
+            pb.PlayResponse(
+                welcome=pb.Welcome(
+                    session_id=session.name,
+                    referee_version=__version__,
+                    limits=pb.Limits(
+                        max_message_bytes=limits.max_message_bytes,
+                        max_messages_per_second=limits.max_messages_per_second,
+                        max_concurrent_matches=session.max_concurrent_matches,
+                        max_actions_per_choice=Policy().max_plan,
+                    ),
+                    resumed_match_ids=list(bot.seats),
+                )
+            ).SerializeToString()
+        )
+        _log.info("session opened", bot=bot.name, version=bot.version, session=session.name)
+        bot.resume()
+        if self.on_arrival is not None:
+            self.on_arrival(bot)
+
+    def ready(self, session: Session, match_id: str) -> None:
+        """Pass it on; a match that is not (or no longer) this bot's is ignored."""
+        seat = self._sessions[session].seats.get(match_id)
+        if seat is not None:
+            seat.match.ready(seat.number)
+
+    def choice(self, session: Session, match_id: str, decision_id: int, choice: Choice) -> None:
+        """Pass it on; a match that is not (or no longer) this bot's has no decision for it."""
+        seat = self._sessions[session].seats.get(match_id)
+        if seat is not None:
+            seat.match.choose(seat.number, decision_id, choice)
+            return
+        text = "no such match is being played by this bot"
+        message = pb.Rejected(
+            match_id=match_id[:64],
+            decision_id=decision_id,
+            reason=pb.REASON_STALE_DECISION,
+            text=text,
+        )
+        session.send(pb.PlayResponse(rejected=message).SerializeToString())

@@ -1,0 +1,235 @@
+"""One stream of one bot: a reader, a writer, and the limits between them.
+
+Exactly one task reads and one writes: two writers on one stream can hang it, and a read that is
+cancelled loses the stream.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from referee.engine.actions import MalformedAction
+from referee.match.outcome import Forfeit
+from referee.match.seat_player import Choice
+from referee.service.codec import decode_action
+from referee.service.errors import CallError
+from rummy.referee.v1 import play_pb2 as pb
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one session may use."""
+
+    max_message_bytes: int = 64 * 1024
+    max_messages_per_second: int = 2_000
+    max_concurrent_matches: int = 256
+    max_backlog_bytes: int = 4 * 1024 * 1024
+    """Unread messages kept for a slow bot."""
+    hello_s: float = 10.0
+
+
+RATE_WINDOW_S: Final = 10.0
+
+
+class Stream(Protocol):
+    """The part of a gRPC stream that a session uses."""
+
+    async def read(self) -> object:
+        """The next message as bytes, or grpc.aio.EOF."""
+        ...
+
+    async def write(self, message: bytes) -> None:
+        """Send a message."""
+        ...
+
+
+class SessionOwner(Protocol):
+    """Whoever gives a session its meaning: the play service."""
+
+    def hello(self, session: "Session", hello: pb.Hello) -> None:
+        """The bot has introduced itself."""
+        ...
+
+    def ready(self, session: "Session", match_id: str) -> None:
+        """The bot is prepared."""
+        ...
+
+    def choice(self, session: "Session", match_id: str, decision_id: int, choice: Choice) -> None:
+        """The bot has answered."""
+        ...
+
+
+class Session:
+    """A stream between `run` and its end. `send` and `close` may be called at any time."""
+
+    def __init__(self, stream: Stream, owner: SessionOwner, limits: Limits, name: str) -> None:
+        self.name = name
+        self.limits = limits
+        self.max_concurrent_matches = 1
+        self.fault: Forfeit | None = None
+        """Set if the bot's matches are forfeited by the way it left."""
+        self.left_politely = False
+        self._stream = stream
+        self._owner = owner
+        self._greeted = False
+        self._outbox: deque[bytes] = deque()
+        self._backlog = 0
+        self._wake: asyncio.Future[None] | None = None
+        self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
+        self._window_begin = 0.0
+        self._in_window = 0
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def send(self, message: bytes) -> None:
+        """Queue a message for the writer. A bot that does not read loses its session."""
+        if self._ending.done():
+            return
+        self._outbox.append(message)
+        self._backlog += len(message)
+        if self._backlog > self.limits.max_backlog_bytes:
+            text = f"more than {self.limits.max_backlog_bytes} bytes wait unread"
+            self.close(CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "BACKLOG", text))
+        elif self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    async def _write_all(self) -> None:
+        outbox, loop = self._outbox, asyncio.get_running_loop()
+        while True:
+            while outbox:
+                message = outbox.popleft()
+                self._backlog -= len(message)
+                await self._stream.write(message)
+            if self._ending.done():
+                return
+            self._wake = loop.create_future()
+            await self._wake
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def close(self, error: CallError | None = None) -> None:
+        """End the session, with an error or cleanly, after what is queued has been written."""
+        if not self._ending.done():
+            self._ending.set_result(error)
+            if self._wake is not None and not self._wake.done():
+                self._wake.set_result(None)
+
+    def replaced(self) -> None:
+        """A newer session of the same token has taken over."""
+        text = "a newer session of this token has taken over"
+        self.close(CallError(grpc.StatusCode.ABORTED, "REPLACED", text))
+
+    async def run(self) -> CallError | None:
+        """Serve the stream until it ends; the error to end it with, if any."""
+        loop = asyncio.get_running_loop()
+        text = f"no hello within {self.limits.hello_s:g} s"
+        late = CallError(grpc.StatusCode.DEADLINE_EXCEEDED, "NO_HELLO", text)
+        handshake = loop.call_later(
+            self.limits.hello_s, lambda: None if self._greeted else self.close(late)
+        )
+        reader = asyncio.create_task(self._read_all(), name=f"read {self.name}")
+        writer = asyncio.create_task(self._write_all(), name=f"write {self.name}")
+        try:
+            error = await asyncio.shield(self._ending)
+            # What is queued is written, unless the bot does not read or is gone.
+            await asyncio.wait({writer}, timeout=1.0)
+            return error
+        finally:
+            handshake.cancel()
+            self.close()
+            writer.cancel()
+            # The reader ends by itself when the call is over; nothing waits for it.
+            reader.add_done_callback(_forget)
+            writer.add_done_callback(_forget)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    async def _read_all(self) -> None:
+        try:
+            while not self._ending.done():
+                message = await self._stream.read()
+                if message is grpc.aio.EOF:
+                    break
+                if self._ending.done():
+                    return
+                self._check_rate()
+                self._handle(message)
+        except CallError as error:
+            self.close(error)
+        finally:
+            self.close()
+
+    def _check_rate(self) -> None:
+        self._in_window += 1
+        if self._in_window <= self.limits.max_messages_per_second * RATE_WINDOW_S:
+            if self._in_window % 256:
+                return
+            now = asyncio.get_running_loop().time()
+            if now - self._window_begin > RATE_WINDOW_S:
+                self._window_begin, self._in_window = now, 0
+            return
+        text = f"more than {self.limits.max_messages_per_second} messages a second"
+        self.fault = Forfeit.PROTOCOL
+        raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE", text)
+
+    def _handle(self, message: object) -> None:
+        assert isinstance(message, bytes), "the handler is registered without deserializer"
+        try:
+            request = pb.PlayRequest.FromString(message)
+        except DecodeError:
+            raise CallError(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                "MALFORMED_MESSAGE",
+                f"{len(message)} bytes are not a PlayRequest",
+            ) from None
+        kind = request.WhichOneof("message")
+        if not self._greeted:
+            if kind != "hello":
+                text = f"the first message must be hello, not {kind or 'an unknown one'}"
+                raise CallError(grpc.StatusCode.FAILED_PRECONDITION, "NO_HELLO", text)
+            self._greeted = True
+            self.max_concurrent_matches = min(
+                max(1, request.hello.max_concurrent_matches), self.limits.max_concurrent_matches
+            )
+            self._owner.hello(self, request.hello)
+        elif kind == "choice":
+            self._choice(request.choice)
+        elif kind == "ready":
+            self._owner.ready(self, request.ready.match_id)
+        elif kind == "ping":
+            self.send(pb.PlayResponse(pong=pb.Pong(nonce=request.ping.nonce)).SerializeToString())
+        elif kind == "goodbye":
+            self.fault = Forfeit.RESIGN
+            self.left_politely = True
+            self.close()
+        elif kind == "hello":
+            text = "hello is said once, as the first message"
+            raise CallError(grpc.StatusCode.FAILED_PRECONDITION, "HELLO_TWICE", text)
+        # A pong needs no answer, and a message of a newer protocol is skipped.
+
+    def _choice(self, message: pb.Choice) -> None:
+        self._owner.choice(self, message.match_id, message.decision_id, _read_choice(message))
+
+
+def _read_choice(message: pb.Choice) -> Choice:
+    has_index = message.HasField("legal_action_index")
+    if has_index == bool(message.actions):
+        return Choice(malformed="a choice has either actions or a legal_action_index")
+    if has_index:
+        return Choice(index=message.legal_action_index)
+    if len(message.actions) > 1_000:
+        return Choice(malformed=f"{len(message.actions)} actions are far too many")
+    try:
+        return Choice(plan=[decode_action(action) for action in message.actions])
+    except MalformedAction as error:
+        return Choice(malformed=str(error))
+
+
+def _forget(task: "asyncio.Task[None]") -> None:
+    """Take note of how a task ended: a stream that breaks is no error of the service."""
+    if not task.cancelled():
+        task.exception()
