@@ -44,7 +44,8 @@ class LaidOff:
 
     seat: int
     meld_id: int
-    naturals: Cards
+    meaning: Cards
+    """What the added cards stand for."""
     wilds: tuple[Wild, ...]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from referee.engine.actions import (
@@ -89,6 +90,7 @@ def _malformed(text: str) -> MalformedAction:
     return MalformedAction(f"{text!r} is no action: there are {_ALLOWED}")
 
 
+@lru_cache(maxsize=1 << 16)
 def action_text(action: Action, tables: MeldTables) -> str:
     """Write an action; a meld's cards in print order, others upwards."""
     verb = action.verb
@@ -109,14 +111,27 @@ def meld_text(meld_on_table: TableMeld) -> str:
 
 
 def _spelled(meanings: Iterable[Card], wilds: Iterable[Wild]) -> list[str]:
-    """Texts of cards by what they stand for; of equal meanings the natural ones come last."""
-    left = list(wilds)
-    texts = []
-    for meaning in meanings:
-        wild = next((pair for pair in left if pair[1] == meaning), None)
-        if wild is None:
-            texts.append(CARD_TEXTS[meaning])
+    return [
+        CARD_TEXTS[face] if meaning is None else f"{CARD_TEXTS[face]}={CARD_TEXTS[meaning]}"
+        for face, meaning in with_wilds(meanings, wilds)
+    ]
+
+
+def with_wilds(meanings: Iterable[Card], wilds: Iterable[Wild]) -> list[tuple[Card, Card | None]]:
+    """The cards that stand for `meanings`, in that order: (face, None) or (wild, its meaning).
+
+    Of equal meanings the natural cards come first, then the joker, then deuces.
+    """
+    left = sorted(wilds, key=lambda pair: (pair[0] != JOKER, pair[0]))
+    order = list(meanings)
+    if not left:
+        return [(card, None) for card in order]
+    cards: list[tuple[Card, Card | None]] = []
+    for place, stands_for in enumerate(order):
+        standing = [pair for pair in left if pair[1] == stands_for]
+        if standing and len(standing) > order[place + 1 :].count(stands_for):
+            left.remove(standing[0])
+            cards.append(standing[0])
         else:
-            left.remove(wild)
-            texts.append(f"{CARD_TEXTS[wild[0]]}={CARD_TEXTS[meaning]}")
-    return texts
+            cards.append((stands_for, None))
+    return cards

@@ -381,7 +381,7 @@ def _check_tables_by_seats(rules: RuleSet) -> None:
     for name in sorted(BY_SEATS):
         missing = [seats for seats in seat_numbers(rules) if not getattr(rules, name)[seats]]
         if missing:
-            tied = [name, "seats_min", "seats_max"]
+            tied = [*sorted(BY_SEATS), "seats_min", "seats_max"]
             if rules.match_end == "elimination":
                 tied.append("match_end")
             raise _refuse(rules, tied, f"{name} needs an entry for {missing[0]} seats")

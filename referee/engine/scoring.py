@@ -16,9 +16,10 @@ _RANK_POINTS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10)
 
 @dataclass(frozen=True, slots=True)
 class DealScore:
-    """What a deal that has ended is worth."""
+    """What a deal is worth."""
 
-    termination: DealTermination
+    termination: DealTermination | None
+    """None while it is being played."""
     winner: int | None
     by: Verb | None
     """How the winner went out; None if nobody did."""
@@ -63,10 +64,11 @@ def is_rummy(state: State) -> bool:
 
 
 def score(state: State) -> DealScore:
-    """Score a deal that has ended. Raises ValueError while it is being played."""
-    if state.ended is None:
-        raise ValueError("the deal is still being played: there is no score yet")
+    """Score a deal. While it is being played nobody has won and nobody has scored."""
     rules = state.rules
+    if state.ended is None:
+        nothing = (0,) * state.seats
+        return DealScore(None, None, None, rummy=False, points=nothing, totals=tuple(state.totals))
     worth = [hand_points(rules, hand) for hand in state.hands]
     winner, rummy = state.winner, is_rummy(state)
     shared: list[int] = []
@@ -94,6 +96,8 @@ def _result(state: State) -> str:
 
 def standing(state: State) -> MatchStanding:
     """Where the match stands after a deal that has ended. Raises ValueError before that."""
+    if state.ended is None:
+        raise ValueError("the deal is still being played: the match stands as before it")
     rules, totals = state.rules, score(state).totals
     out, over = _ENDS[rules.match_end](state, totals)
     capped = not over and state.deal >= MAX_DEALS

@@ -158,7 +158,7 @@ def apply(state: State, action: Action) -> list[Event]:
         target = state.table[action.meld_id - 1]
         if verb is Verb.LAY_OFF:
             state.table[action.meld_id - 1] = grown_meld(state.tables, target, action)
-            events.append(LaidOff(seat, action.meld_id, action.naturals, action.wilds))
+            events.append(LaidOff(seat, action.meld_id, action.meaning, action.wilds))
             state.hands[seat] = remove_all(state.hands[seat], action.used)
         else:
             _swap(state, seat, action, target, events)

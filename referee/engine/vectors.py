@@ -97,7 +97,8 @@ def _step(state: State, step: Mapping[str, Any]) -> None:
             raise VectorError(f"expected not to be legal, but is: {_listed(present)}")
     if "forced" in step:
         forced = action_text(forced_action(state), state.tables) if legal_actions(state) else None
-        if {forced} != _canonical(state, [step["forced"]]):
+        wanted = None if step["forced"] is None else _canonical(state, [step["forced"]]).pop()
+        if forced != wanted:
             raise VectorError(f"expected forced {step['forced']!r}, came {forced!r}")
     if "state" in step:
         if not isinstance(step["state"], Mapping):

@@ -149,21 +149,33 @@ class Match:
 
     def _tell(self, events: Sequence[Event]) -> None:
         """Put events on every seat's list; they travel with its next decision, or soon."""
+        now = self._clock.now_us()
         for seat in self.seats:
+            if seat.shown == len(seat.deal_events):
+                seat.waiting_since_us = now
             seat.deal_events += events
         if self._flush is None and self._playing:
-            due = self._clock.now_us() + self.policy.flush_after_us
-            self._flush = self._clock.call_at(due, self._show_all)
+            self._flush = self._clock.call_at(now + self.policy.flush_after_us, self._show_waiting)
 
-    def _show_all(self) -> None:
+    def _show_waiting(self) -> None:
+        """Show what has waited long enough to seats that do not come to act; look again later."""
         self._flush = None
-        if self.result is None:
-            for seat in self.seats:
+        if self.result is not None:
+            return
+        old = self._clock.now_us() - self.policy.flush_after_us
+        waiting = [seat for seat in self.seats if seat.shown < len(seat.deal_events)]
+        for seat in waiting:
+            if seat.waiting_since_us <= old:
                 seat.show(None)
+        due = [seat.waiting_since_us for seat in waiting if seat.waiting_since_us > old]
+        if due:
+            due_us = min(due) + self.policy.flush_after_us
+            self._flush = self._clock.call_at(due_us, self._show_waiting)
 
     def _end_deal(self) -> None:
         game = self._game
         score, standing = game.deal_score(), game.standing()
+        assert score.termination is not None, "the deal is over"
         self._deals_ended += 1
         self._totals = list(score.totals)
         self._record.add(
@@ -286,21 +298,15 @@ class Match:
         rejected: str = "",
         forced: Sequence[str] = (),
     ) -> None:
-        clock = seat.clock
-        extra: dict[str, object] = {}
-        if rejected:
-            extra["rejected"] = rejected
-        if forced:
-            extra["forced"] = forced
-        self._record.add(
-            "decision",
-            seat=seat.number,
-            id=decision.decision_id,
-            deal=decision.observation.deal,
-            actions=played,
-            charged_us=clock.last_charged_us,
-            forgiven_us=clock.last_forgiven_us,
-            **extra,
+        self._record.add_decision(
+            seat.number,
+            decision.decision_id,
+            decision.observation.deal,
+            played,
+            charged_us=seat.clock.last_charged_us,
+            forgiven_us=seat.clock.last_forgiven_us,
+            rejected=rejected,
+            forced=forced,
         )
 
     # --- time -----------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ class Seat:
     """Events of the current deal."""
     shown: int = 0
     """How many of them the player has."""
+    waiting_since_us: int = 0
+    """When the oldest event that the player does not have was added."""
     earlier_events: int = 0
     """Number of events of earlier deals."""
 

@@ -8,6 +8,7 @@ reads every one of them back with the generated code. Whatever a seat may not kn
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from referee.engine.actions import Action, MalformedAction, Verb, Wild
 from referee.engine.cards import JOKER, Card, Cards, cards_of, multiset
@@ -22,9 +23,16 @@ from referee.engine.events import (
     Recycled,
     Swapped,
 )
+from referee.engine.notation import with_wilds
 from referee.engine.observation import Observation
 from referee.engine.state import DealTermination, Phase, TableMeld
-from referee.service.wire import bytes_field, number_field, numbers_field, packed_field
+from referee.service.wire import (
+    SMALL_NUMBERS,
+    bytes_field,
+    number_field,
+    numbers_field,
+    packed_field,
+)
 from rummy.referee.v1 import rummy_pb2 as pb
 
 _VERBS: Final = {
@@ -64,27 +72,15 @@ def _hand(field: int, hand: Cards) -> bytes:
 
 
 def _card(field: int, card: Card | None) -> bytes:
-    return b"" if card is None else number_field(field, card + 1)
+    return b"" if card is None else SMALL_NUMBERS[field][card + 1]
 
 
-def _cards_with_meanings(
-    field: int, naturals: Iterable[Card], wilds: Sequence[Wild], order: Sequence[Card] = ()
-) -> bytes:
-    """Fields `field` (cards) and `field + 1` (meanings), in the order of `order` if given."""
-    pairs = [(card, None) for card in naturals] + [(face, meaning) for face, meaning in wilds]
-    if order:
-        left = list(pairs)
-        pairs = []
-        for stands_for in order:
-            # Of equal meanings the wild ones come first, as in text.
-            pair = next(
-                (pair for pair in reversed(left) if (pair[1] or pair[0]) == stands_for), left[0]
-            )
-            left.remove(pair)
-            pairs.append(pair)
-    cards = _card_bytes(card for card, _ in pairs)
+def _cards_with_meanings(field: int, order: Iterable[Card], wilds: Sequence[Wild]) -> bytes:
+    """Fields `field` (cards) and `field + 1` (meanings) of cards given by what they stand for."""
     if not wilds:
-        return packed_field(field, cards)
+        return packed_field(field, _card_bytes(order))
+    pairs = with_wilds(order, wilds)
+    cards = _card_bytes(card for card, _ in pairs)
     meanings = bytes([0 if meaning is None else meaning + 1 for _, meaning in pairs])
     return packed_field(field, cards) + packed_field(field + 1, meanings)
 
@@ -97,7 +93,7 @@ def action_bytes(action: Action) -> bytes:
     """A message Action."""
     return (
         number_field(1, _VERBS[action.verb])
-        + _cards_with_meanings(2, cards_of(action.naturals), action.wilds)
+        + _cards_with_meanings(2, cards_of(action.meaning), action.wilds)
         + number_field(4, action.meld_id)
     )
 
@@ -152,10 +148,7 @@ def _check_fields(verb: Verb, cards: int, meld_id: int, *, has_meanings: bool) -
 
 @lru_cache(maxsize=1 << 14)
 def _meld_content(meld_id: int, order: tuple[Card, ...], wilds: tuple[Wild, ...]) -> bytes:
-    naturals = list(order)
-    for _, meaning in wilds:
-        naturals.remove(meaning)
-    return number_field(1, meld_id) + _cards_with_meanings(2, naturals, wilds, order)
+    return number_field(1, meld_id) + _cards_with_meanings(2, order, wilds)
 
 
 def meld_bytes(meld: TableMeld) -> bytes:
@@ -163,23 +156,35 @@ def meld_bytes(meld: TableMeld) -> bytes:
     return _meld_content(meld.meld_id, meld.shape.cards, meld.wilds)
 
 
+_MELD_FIELDS: WeakKeyDictionary[TableMeld, bytes] = WeakKeyDictionary()
+
+
+def meld_field(meld: TableMeld) -> bytes:
+    """An entry of `Observation.table`, tag and length included; made once for each table meld."""
+    known = _MELD_FIELDS.get(meld)
+    if known is None:
+        known = _MELD_FIELDS[meld] = bytes_field(10, meld_bytes(meld))
+    return known
+
+
 def observation_bytes(seen: Observation) -> bytes:
     """A message Observation."""
+    small = SMALL_NUMBERS
     return b"".join(
         [
-            number_field(1, seen.seat or 0),
+            small[1][seen.seat or 0],
             number_field(2, seen.deal),
-            number_field(3, seen.dealer),
-            number_field(4, seen.turn),
-            number_field(5, _PHASES[seen.phase]),
+            small[3][seen.dealer],
+            small[4][seen.turn],
+            small[5][_PHASES[seen.phase]],
             _hand(6, seen.hand),
-            packed_field(7, bytes(seen.hand_counts)),
-            number_field(8, seen.stock_count),
+            bytes_field(7, bytes(seen.hand_counts)),
+            small[8][seen.stock_count],
             packed_field(9, _card_bytes(seen.discards)),
-            *[bytes_field(10, meld_bytes(meld)) for meld in seen.table],
-            packed_field(11, bytes(seen.played)),
+            *[meld_field(meld) for meld in seen.table],
+            bytes_field(11, bytes(seen.played)),
             _card(12, seen.taken),
-            number_field(13, seen.melds_now),
+            small[13][seen.melds_now],
             number_field(14, seen.recycles),
             number_field(15, seen.turns),
             numbers_field(16, seen.totals),
@@ -206,7 +211,7 @@ def event_bytes(event: Event) -> bytes:
         content = number_field(1, event.seat) + bytes_field(2, meld_bytes(event.meld))
         return bytes_field(3, content)
     if isinstance(event, LaidOff):
-        cards = _cards_with_meanings(3, cards_of(event.naturals), event.wilds)
+        cards = _cards_with_meanings(3, cards_of(event.meaning), event.wilds)
         return bytes_field(4, number_field(1, event.seat) + number_field(2, event.meld_id) + cards)
     if isinstance(event, Swapped):
         content = number_field(1, event.seat) + number_field(2, event.meld_id)

@@ -6,8 +6,8 @@ import sys
 import structlog
 
 
-def configure_logs(*, verbose: bool = False) -> None:
-    """Set structlog up for a process. Without `verbose`, informational lines are left out."""
+def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
+    """Set structlog up for a process: details with `verbose`, only errors with `quiet`."""
     is_terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
@@ -21,7 +21,7 @@ def configure_logs(*, verbose: bool = False) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(
-            logging.DEBUG if verbose else logging.INFO
+            logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         ),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,

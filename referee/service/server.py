@@ -76,16 +76,24 @@ class Referee:
         reflection.enable_server_reflection(names, self._server)
         self._matches: dict[str, Match] = {}
         self._all_ended: asyncio.Future[None] | None = None
-        self._started = False
 
     # --- listening and stopping -----------------------------------------------------------------
 
-    async def listen(self, address: str) -> str:
-        """Serve on `HOST:PORT` (port 0: any) or `unix:PATH`; the address for bots.
+    async def listen(self, *addresses: str) -> list[str]:
+        """Serve on each `HOST:PORT` (port 0: any) or `unix:PATH`, once; the addresses for bots.
 
         Raises ListenError.
         """
-        if address.startswith("unix:"):
+        bound = [self._bind(address) for address in addresses]
+        await self._server.start()
+        self._clock.start()
+        for name in ("", _PLAY_SERVICE):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return bound
+
+    def _bind(self, address: str) -> str:
+        is_unix = address.startswith("unix:")
+        if is_unix:
             _remove_dead_socket(Path(address.removeprefix("unix:")))
         try:
             port = self._server.add_insecure_port(address)
@@ -93,16 +101,7 @@ class Referee:
             raise ListenError(
                 f"cannot listen on {address}: is it taken, or not an address of this machine?"
             ) from error
-        if not self._started:
-            self._started = True
-            await self._server.start()
-            self._clock.start()
-            serving = health_pb2.HealthCheckResponse.SERVING
-            for name in ("", _PLAY_SERVICE):
-                await self._health.set(name, serving)
-        if address.startswith("unix:"):
-            return address
-        return f"{address.rpartition(':')[0]}:{port}"
+        return address if is_unix else f"{address.rpartition(':')[0]}:{port}"
 
     async def close(self, grace_s: float = 1.0) -> None:
         """Abort what is still being played, end all sessions, and stop serving."""
@@ -142,13 +141,14 @@ class Referee:
 
     async def wait_connected(self, token: str, timeout_s: float) -> None:
         """Wait for the bot's hello. Raises TimeoutError; ConnectionError if its process ended."""
-        await self._bot(token).arrived(timeout_s)
+        await self.bot(token).arrived(timeout_s)
 
     def report_exit(self, token: str, how: str) -> None:
         """The process behind the token has ended: its matches are forfeited as crashed."""
-        self._bot(token).process_ended(how)
+        self.bot(token).process_ended(how)
 
-    def _bot(self, token: str) -> Bot:
+    def bot(self, token: str) -> Bot:
+        """The bot behind a token. Raises ValueError if it was never issued, or revoked."""
         bot = self._play.bot_of(token)
         if bot is None:
             raise ValueError("the token was never issued here, or was revoked")
@@ -162,7 +162,7 @@ class Referee:
         Whatever the bots do, a result comes: a seat that is not there forfeits. If this call is
         cancelled the match is aborted.
         """
-        return await self.play_bots(spec, [self._bot(token) for token in tokens])
+        return await self.play_bots(spec, [self.bot(token) for token in tokens])
 
     async def play_bots(self, spec: MatchSpec, bots: Sequence[Bot]) -> MatchResult:
         """As `play`, for bots that are known. Raises ValueError for a wrong number of them."""

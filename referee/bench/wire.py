@@ -1,0 +1,209 @@
+"""Decisions per second of the referee against a raw echo, with the same clients in the same run.
+
+Two processes: this one serves, `referee.bench.wire_client` plays. For M matches there are 2·M bots,
+each on a connection of its own, and one decision in flight for each match. The echo server answers
+every message with the bytes of a real decision and does nothing else; the referee plays matches.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+
+import grpc
+
+from referee.engine.game import RummyGame
+from referee.engine.ruleset import RuleSet, make_ruleset
+from referee.match.clock import SeatClock
+from referee.match.policy import Policy
+from referee.match.seat_player import Decision
+from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from referee.service.messages import MatchMessages
+from referee.service.server import Referee
+
+_ROUNDS = 3
+_WARM_UP_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WireRow:
+    """Medians over the rounds. Times are from a choice sent to the next decision received."""
+
+    matches: int
+    echo_per_s: int
+    referee_per_s: int
+    ratio: float
+    echo_p50_ms: float
+    p50_ms: float
+    echo_p99_ms: float
+    p99_ms: float
+    echo_server_us: float
+    """CPU of the serving process for a decision."""
+    server_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    per_s: float
+    p50_ms: float
+    p99_ms: float
+    server_us: float
+
+
+def bench_wire(
+    matches: Sequence[int], seconds: float, progress: Callable[[str], None]
+) -> list[WireRow]:
+    """Measure each number of matches at once, echo and referee in turn, `_ROUNDS` times each."""
+    return asyncio.run(_bench(matches, seconds, progress))
+
+
+async def _bench(
+    matches: Sequence[int], seconds: float, progress: Callable[[str], None]
+) -> list[WireRow]:
+    rows = []
+    for count in matches:
+        echo: list[_Round] = []
+        referee: list[_Round] = []
+        for number in range(_ROUNDS):
+            progress(f"{count} matches, round {number + 1} of {_ROUNDS}")
+            echo.append(await _echo_round(count, seconds))
+            referee.append(await _referee_round(count, seconds))
+        rows.append(_row(count, echo, referee))
+    return rows
+
+
+def _row(matches: int, echo: Sequence[_Round], referee: Sequence[_Round]) -> WireRow:
+    ratios = [ours.per_s / raw.per_s for ours, raw in zip(referee, echo, strict=True)]
+    return WireRow(
+        matches=matches,
+        echo_per_s=round(median(one.per_s for one in echo)),
+        referee_per_s=round(median(one.per_s for one in referee)),
+        ratio=round(median(ratios), 3),
+        echo_p50_ms=round(median(one.p50_ms for one in echo), 3),
+        p50_ms=round(median(one.p50_ms for one in referee), 3),
+        echo_p99_ms=round(median(one.p99_ms for one in echo), 3),
+        p99_ms=round(median(one.p99_ms for one in referee), 3),
+        echo_server_us=round(median(one.server_us for one in echo), 1),
+        server_us=round(median(one.server_us for one in referee), 1),
+    )
+
+
+async def _clients(
+    address: str, mode: str, tokens: Sequence[Sequence[str]], seconds: float
+) -> _Round:
+    """Run the client process; `tokens` are those of each match's two bots."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "referee.bench.wire_client",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin, "it is a pipe"
+    assert process.stdout, "it is a pipe"
+    task = {"address": address, "mode": mode, "tokens": tokens, "seconds": seconds}
+    process.stdin.write(json.dumps({**task, "warm_up_s": _WARM_UP_S}).encode() + b"\n")
+    await process.stdin.drain()
+    await process.stdout.readline()
+    begin = process_time()
+    answer = await process.stdout.readline()
+    spent = process_time() - begin
+    process.stdin.close()
+    if await process.wait() != 0 or not answer:
+        raise RuntimeError(f"the client process of the {mode} round failed")
+    measured = json.loads(answer)
+    return _Round(
+        per_s=measured["decisions"] / measured["seconds"],
+        p50_ms=measured["p50_ms"],
+        p99_ms=measured["p99_ms"],
+        server_us=spent / measured["decisions"] * 1e6,
+    )
+
+
+# --- echo -------------------------------------------------------------------------------------
+
+
+async def _echo_round(matches: int, seconds: float) -> _Round:
+    payloads = _real_decisions()
+
+    async def play(_requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
+        number = 0
+        while isinstance(await context.read(), bytes):
+            number += 1
+            await context.write(payloads[number % len(payloads)])
+
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(play)
+    server = grpc.aio.server()
+    name = "rummy.referee.v1.PlayService"
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler(name, {"Play": handler}),)
+    )
+    with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
+        address = f"unix:{folder}/echo.sock"
+        server.add_insecure_port(address)
+        await server.start()
+        try:
+            return await _clients(address, "echo", [["", ""]] * matches, seconds)
+        finally:
+            await server.stop(0)
+
+
+def _real_decisions() -> list[bytes]:
+    """Messages as a seat gets them in play: the first legal action, or one in the middle."""
+    spec = _spec(make_ruleset("basic"))
+    game = RummyGame(spec.rules, 2, bytes(32))
+    messages = MatchMessages(spec, Policy())
+    clock = SeatClock(spec.time_control)
+    found = []
+    events = list(game.start())
+    for number in range(1, 101):
+        if game.to_act is None:
+            events += game.next_deal()
+            continue
+        legal = game.legal_actions()
+        decision = Decision(number, game.observe(game.to_act), legal, clock)
+        found.append(messages.update(game.to_act, 1, events[-2:], decision))
+        events = list(game.apply(legal[number * 7 % len(legal)]))
+    return found
+
+
+# --- referee ----------------------------------------------------------------------------------
+
+
+def _spec(rules: RuleSet) -> MatchSpec:
+    return MatchSpec(
+        match_id=secrets.token_hex(8),
+        rules=rules,
+        seats=tuple(SeatSpec("bench", "1", secrets.token_bytes(32)) for _ in range(2)),
+        secret=secrets.token_bytes(32),
+        salt=secrets.token_bytes(32),
+        time_control=TimeControl(per_decision_ms=60_000),
+    )
+
+
+async def _referee_round(matches: int, seconds: float) -> _Round:
+    rules = make_ruleset("basic")
+    referee = Referee()
+    with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
+        [address] = await referee.listen(f"unix:{folder}/referee.sock")
+        tokens = [[referee.issue_token("bench", "1") for _ in range(2)] for _ in range(matches)]
+
+        async def endless(pair: Sequence[str]) -> None:
+            for token in pair:
+                await referee.wait_connected(token, 60.0)
+            while True:
+                await referee.play(_spec(rules), pair)
+
+        tasks = [asyncio.create_task(endless(pair)) for pair in tokens]
+        try:
+            return await _clients(address, "referee", tokens, seconds)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await referee.close(0)
