@@ -13,12 +13,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from referee.engine.scoring import places_by_merit
-
-LOOK_AGAIN_US: Final = 5_000
-"""How long after the end of its time an answer that already lay in the buffer still counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ connection, the deal and the match go on from their own state.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from referee.engine.actions import Action
 from referee.engine.events import Event
 from referee.match.clock import Clock, SeatClock, Timer
+from referee.match.deadline import Deadline
 from referee.match.game import Game
 from referee.match.outcome import Forfeit, MatchResult, Termination
-from referee.match.policy import LOOK_AGAIN_US, Policy, final_places
+from referee.match.policy import Policy, final_places
 from referee.match.record import FORMAT, Record
 from referee.match.seat import Seat, places_without_result
-from referee.match.seat_player import Choice, Decision, SeatPlayer
+from referee.match.seat_player import Choice, Decision, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
 
 _FAULTS: Final = {
@@ -57,11 +57,9 @@ class Match:
         self._forfeits: list[int] = []
         self._pending: Decision | None = None
         self._to_act: Seat | None = None
-        self._asked_us = 0
+        self._deadline = Deadline(clock, self._budget_us, self._expired)
         self._playing = False
-        self._timer: Timer | None = None
-        self._timer_us = 0
-        self._looked_again = False
+        self._startup: Timer | None = None
         self._flush: Timer | None = None
 
     # --- beginning ------------------------------------------------------------------------------
@@ -81,7 +79,8 @@ class Match:
             },
             commitment=spec.commitment.hex(),
         )
-        self._set_timer(self._clock.now_us() + spec.time_control.startup_ms * 1_000)
+        due_us = self._clock.now_us() + spec.time_control.startup_ms * 1_000
+        self._startup = self._clock.call_at(due_us, self._begin)
         for seat in self.seats:
             seat.player.match_starting()
 
@@ -96,14 +95,16 @@ class Match:
         self._begin_if_settled()
 
     def _begin_if_settled(self) -> None:
-        settled = all(seat.is_ready or seat.is_absent for seat in self.seats)
-        if settled and not self._playing and self.result is None:
+        if all(seat.is_ready or seat.is_absent for seat in self.seats):
             self._begin()
 
     def _begin(self) -> None:
         """Deal. Whoever is not ready by now has forfeited."""
+        if self._playing or self.result is not None:
+            return
         self._playing = True
-        self._cancel_timer()
+        if self._startup is not None:
+            self._startup.cancel()
         late = [seat for seat in self.seats if not seat.is_ready and seat.forfeit is None]
         if len(late) == len(self.seats):
             self._finish(Termination.NOT_STARTED, "no seat was ready in time")
@@ -142,9 +143,7 @@ class Match:
             seat.decision_id, game.observe(seat.number), game.legal_actions(), seat.clock
         )
         self._pending, self._to_act = decision, seat
-        self._asked_us = now = self._clock.now_us()
-        self._looked_again = False
-        self._set_timer(now + seat.clock.budget_us(connected=seat.is_connected))
+        self._deadline.begin()
         seat.show(decision)
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -221,8 +220,8 @@ class Match:
             text = f"decision {decision_id} is not to be answered: {waiting}"
             seat.reject("stale_decision", text, decision_id=decision_id)
             return
-        spent_us, forgiven_us = self._measure()
-        if spent_us > seat.clock.budget_us(connected=True) + LOOK_AGAIN_US:
+        spent_us, forgiven_us = self._deadline.measure()
+        if self._deadline.is_over(spent_us):
             self._time_is_up(seat, pending, spent_us, forgiven_us)
             return
         self._close_decision(seat, spent_us, forgiven_us)
@@ -230,15 +229,9 @@ class Match:
             self._apply_choice(seat, pending, choice)
             self._advance()
 
-    def _measure(self) -> tuple[int, int]:
-        """Time since the pending decision was put: what counts, and what was the referee's own."""
-        now = self._clock.now_us()
-        total = now - self._asked_us
-        forgiven = min(total, self._clock.stalled_us(self._asked_us, now))
-        return total - forgiven, forgiven
-
     def _close_decision(self, seat: Seat, spent_us: int, forgiven_us: int) -> None:
         self._pending = self._to_act = None
+        self._deadline.end()
         seat.clock.charge(spent_us, forgiven_us)
         if self.policy.is_referees_fault(forgiven_us, seat.clock.forgiven_us):
             text = f"the referee stood still for {forgiven_us // 1000} ms of one decision"
@@ -246,7 +239,7 @@ class Match:
 
     def _apply_choice(self, seat: Seat, decision: Decision, choice: Choice) -> None:
         """Apply a plan as far as it is legal; at most one strike comes of it."""
-        plan, reason, text = self._plan_of(decision, choice)
+        plan, reason, text = plan_of(choice, decision.legal_actions, self.policy.max_plan)
         played: list[str] = []
         for action in plan:
             if self._game.to_act != seat.number:
@@ -273,22 +266,6 @@ class Match:
             if left < 0:
                 self._forfeit(seat, Forfeit.ILLEGAL)
 
-    def _plan_of(self, decision: Decision, choice: Choice) -> tuple[Sequence[Action], str, str]:
-        """The actions of a choice, or why it has none: reason and text."""
-        legal = decision.legal_actions
-        if choice.malformed:
-            return (), "malformed", choice.malformed
-        if choice.plan is not None:
-            if len(choice.plan) > self.policy.max_plan:
-                text = f"{len(choice.plan)} actions: at most {self.policy.max_plan} are allowed"
-                return (), "plan_too_long", text
-            return choice.plan, "", ""
-        if choice.index is None:
-            return (), "malformed", "a choice has actions or a legal_action_index"
-        if not 0 <= choice.index < len(legal):
-            return (), "bad_index", f"index {choice.index}: allowed are 0–{len(legal) - 1}"
-        return (legal[choice.index],), "", ""
-
     def _record_decision(
         self,
         seat: Seat,
@@ -311,46 +288,22 @@ class Match:
 
     # --- time -----------------------------------------------------------------------------------
 
-    def _set_timer(self, due_us: int) -> None:
-        """One timer serves all decisions: it is moved only when it would come too late."""
-        if self._timer is not None:
-            if self._timer_us <= due_us:
-                return
-            self._timer.cancel()
-        self._timer_us = due_us
-        self._timer = self._clock.call_at(due_us, self._on_timer)
+    def _budget_us(self) -> int:
+        seat = self._to_act
+        return 0 if seat is None else seat.clock.budget_us(connected=seat.is_connected)
 
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _on_timer(self) -> None:
-        due_us, self._timer = self._timer_us, None
-        now = self._clock.now_us()
-        if self.result is not None:
-            return
-        if not self._playing:
-            self._begin()
-            return
+    def _expired(self, spent_us: int, forgiven_us: int) -> None:
         seat, pending = self._to_act, self._pending
-        if seat is None or pending is None:
-            return
-        spent_us, forgiven_us = self._measure()
-        left_us = seat.clock.budget_us(connected=seat.is_connected) - spent_us
-        if left_us > 0:
-            self._set_timer(now + left_us)
-        elif not self._looked_again and (forgiven_us or now - due_us > LOOK_AGAIN_US):
-            self._looked_again = True
-            self._set_timer(now + LOOK_AGAIN_US)
-        elif seat.is_connected:
+        assert seat is not None, "a decision that expires is pending"
+        assert pending is not None, "a decision that expires is pending"
+        if seat.is_connected:
             self._time_is_up(seat, pending, spent_us, forgiven_us)
-        else:
-            self._close_decision(seat, spent_us, forgiven_us)
-            if self.result is None:
-                self._record_decision(seat, pending, [])
-                self._forfeit(seat, Forfeit.DISCONNECT)
-                self._advance()
+            return
+        self._close_decision(seat, spent_us, forgiven_us)
+        if self.result is None:
+            self._record_decision(seat, pending, [])
+            self._forfeit(seat, Forfeit.DISCONNECT)
+            self._advance()
 
     def _time_is_up(self, seat: Seat, decision: Decision, spent_us: int, forgiven_us: int) -> None:
         self._close_decision(seat, spent_us, forgiven_us)
@@ -377,6 +330,7 @@ class Match:
     def connection_lost(self, number: int) -> None:
         """The seat can't be reached. If it is to act, its clock runs on into the reconnect time."""
         self.seats[number].is_connected = False
+        self._deadline.budget_changed()
         playing = [seat for seat in self.seats if seat.forfeit is None]
         if self._playing and self.result is None and not any(seat.is_connected for seat in playing):
             self._finish(Termination.ABORTED, "the connections of all seats were lost")
@@ -390,12 +344,8 @@ class Match:
         if not seat.is_ready:
             seat.player.match_starting()
         elif self._playing:
-            pending = self._pending if self._to_act is seat else None
-            seat.show_again(pending)
-            if pending is not None:
-                spent_us, _ = self._measure()
-                left_us = max(0, seat.clock.budget_us(connected=True) - spent_us)
-                self._set_timer(self._clock.now_us() + left_us)
+            seat.show_again(self._pending if self._to_act is seat else None)
+            self._deadline.budget_changed()
 
     def forfeit(self, number: int, fault: Forfeit) -> None:
         """The seat has lost the match by a fault outside of play."""
@@ -406,6 +356,7 @@ class Match:
             was_to_act = self._to_act is seat
             if was_to_act:
                 self._pending = self._to_act = None
+                self._deadline.end()
             self._forfeit(seat, fault)
             if was_to_act:
                 self._advance()
@@ -430,7 +381,9 @@ class Match:
     def _finish(
         self, termination: Termination, text: str, standing: Sequence[int] | None = None
     ) -> None:
-        self._cancel_timer()
+        if self._startup is not None:
+            self._startup.cancel()
+        self._deadline.cancel()
         if self._flush is not None:
             self._flush.cancel()
         self._pending = self._to_act = None

@@ -32,6 +32,23 @@ class Choice:
     """Why the answer could not be read; empty if it could."""
 
 
+def plan_of(
+    choice: Choice, legal: Sequence[Action], most: int
+) -> tuple[Sequence[Action], str, str]:
+    """The actions of a choice, at most `most`; or none, with the reason and text of a rejection."""
+    if choice.malformed:
+        return (), "malformed", choice.malformed
+    if choice.plan is not None:
+        if len(choice.plan) > most:
+            return (), "plan_too_long", f"{len(choice.plan)} actions: at most {most} are allowed"
+        return choice.plan, "", ""
+    if choice.index is None:
+        return (), "malformed", "a choice has actions or a legal_action_index"
+    if not 0 <= choice.index < len(legal):
+        return (), "bad_index", f"index {choice.index}: allowed are 0–{len(legal) - 1}"
+    return (legal[choice.index],), "", ""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """An answer that was not accepted, or not wholly."""

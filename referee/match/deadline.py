@@ -1,0 +1,92 @@
+"""When the pending decision is out of time, with all that is forgiven taken into account."""
+
+from collections.abc import Callable
+from typing import Final
+
+from referee.match.clock import Clock, Timer
+
+LOOK_AGAIN_US: Final = 5_000
+"""How long after the end of its time an answer that already lay in the buffer still counts."""
+
+
+class Deadline:
+    """One timer for all decisions of a match: it is moved only when it would come too late.
+
+    `budget_us` tells what the pending decision may spend; `expired` is called, with what it spent
+    and what was forgiven, when that is gone.
+    """
+
+    __slots__ = ("_asked_us", "_budget_us", "_clock", "_due_us", "_expired", "_looked", "_timer")
+
+    def __init__(
+        self,
+        clock: Clock,
+        budget_us: Callable[[], int],
+        expired: Callable[[int, int], None],
+    ) -> None:
+        self._clock = clock
+        self._budget_us = budget_us
+        self._expired = expired
+        self._asked_us: int | None = None
+        self._timer: Timer | None = None
+        self._due_us = 0
+        self._looked = False
+
+    def begin(self) -> None:
+        """A decision is put now."""
+        self._asked_us = now = self._clock.now_us()
+        self._looked = False
+        self._call_by(now + self._budget_us())
+
+    def end(self) -> None:
+        """No decision is pending. The timer may still come, and does nothing then."""
+        self._asked_us = None
+
+    def budget_changed(self) -> None:
+        """The pending decision may spend more or less than before."""
+        if self._asked_us is not None:
+            spent_us, _ = self.measure()
+            self._call_by(self._clock.now_us() + max(0, self._budget_us() - spent_us))
+
+    def cancel(self) -> None:
+        """Nothing will be called any more."""
+        self._asked_us = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def measure(self) -> tuple[int, int]:
+        """Since the pending decision was put: time that counts, and time that was the referee's."""
+        assert self._asked_us is not None, "a decision is pending"
+        now = self._clock.now_us()
+        total = now - self._asked_us
+        forgiven = min(total, self._clock.stalled_us(self._asked_us, now))
+        return total - forgiven, forgiven
+
+    def is_over(self, spent_us: int) -> bool:
+        """Whether an answer that comes now is too late."""
+        return spent_us > self._budget_us() + LOOK_AGAIN_US
+
+    def _call_by(self, due_us: int) -> None:
+        if self._timer is not None:
+            if self._due_us <= due_us:
+                return
+            self._timer.cancel()
+        self._due_us = due_us
+        self._timer = self._clock.call_at(due_us, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._asked_us is None:
+            return
+        now = self._clock.now_us()
+        spent_us, forgiven_us = self.measure()
+        left_us = self._budget_us() - spent_us
+        if left_us > 0:
+            self._call_by(now + left_us)
+        elif not self._looked and (forgiven_us or now - self._due_us > LOOK_AGAIN_US):
+            # The loop was late: an answer may lie in the buffer. Let it be read first.
+            self._looked = True
+            self._call_by(now + LOOK_AGAIN_US)
+        else:
+            self._expired(spent_us, forgiven_us)
