@@ -21,8 +21,12 @@ FACES: Final = (1 << LAYER) - 1
 """Mask of the lowest layer."""
 JOKER_BIT: Final = 1 << JOKER
 DEUCES: Final = (1, 14, 27, 40)
-_COPIES: Final = 1 | 1 << LAYER | 1 << 2 * LAYER | 1 << 3 * LAYER
-"""Times a face's bit: that face in all four layers. No multiset in play holds five copies."""
+_COPIES: Final = sum(1 << layer * LAYER for layer in range(16))
+"""Times a face's bit: that face in all layers.
+
+A hand holds at most four copies of a face (jokers); a meld of four and twelve wild cards of a hand
+that are all declared to be the same card make sixteen, and are refused for what they are.
+"""
 _CARD_BY_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 
 Card = int
