@@ -336,14 +336,16 @@ class Match:
             self._finish(Termination.ABORTED, "the connections of all seats were lost")
 
     def connection_back(self, number: int) -> None:
-        """The seat can be reached again: it gets the current deal's events and its decision."""
+        """The seat can be reached again, perhaps by a process that knows nothing of the match.
+
+        It gets the start, the current deal's events under their old numbers, and its decision.
+        """
         seat = self.seats[number]
         seat.is_connected = True
         if self.result is not None:
             return
-        if not seat.is_ready:
-            seat.player.match_starting()
-        elif self._playing:
+        seat.player.match_starting()
+        if self._playing:
             seat.show_again(self._pending if self._to_act is seat else None)
             self._deadline.budget_changed()
 
