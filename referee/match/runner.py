@@ -7,6 +7,7 @@ connection, the deal and the match go on from their own state.
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from referee.engine.actions import IllegalAction
 from referee.engine.events import Event
 from referee.match.clock import Clock, SeatClock, Timer
 from referee.match.deadline import Deadline
@@ -246,11 +247,13 @@ class Match:
                 reason = "plan_past_turn"
                 text = f"action {len(played) + 1} of {len(plan)} comes after the end of the turn"
                 break
-            refused = self._game.violation(seat.number, action)
-            if refused is not None:
-                reason, text = refused.value, f"{self._game.text_of(action)}: {refused.value}"
+            try:
+                events = self._game.apply(action)
+            except IllegalAction as refused:
+                reason = refused.reason.value
+                text = f"{self._game.text_of(action)}: {reason}"
                 break
-            self._tell(self._game.apply(action))
+            self._tell(events)
             played.append(self._game.text_of(action))
         self._record_decision(seat, decision, played, rejected=reason)
         if reason:

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+import structlog
+
 from referee.engine.events import Event
 from referee.match.outcome import Forfeit, MatchResult
 from referee.match.runner import Match
@@ -10,6 +12,8 @@ from referee.match.seat_player import Decision, Rejected
 from referee.service.messages import MatchMessages
 from referee.service.session import Session
 from referee.service.tokens import Identity
+
+_log = structlog.get_logger()
 
 
 class Bot:
@@ -87,6 +91,7 @@ class SeatOfBot:
         self.number = number
         self.match: Match
         self._messages = messages
+        self._log = _log.bind(match_id=messages.match_id, seat=number, bot=bot.name)
 
     def _send(self, message: bytes) -> None:
         if self.bot.session is not None:
@@ -106,6 +111,7 @@ class SeatOfBot:
 
     def rejected(self, rejected: Rejected) -> None:
         """Tell the bot."""
+        self._log.info("rejected", reason=rejected.reason, text=rejected.text)
         self._send(self._messages.rejected(rejected))
 
     def match_ended(self, result: MatchResult) -> None:

@@ -88,7 +88,6 @@ def _cards_with_meanings(field: int, order: Iterable[Card], wilds: Sequence[Wild
 # --- actions ----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 16)
 def action_bytes(action: Action) -> bytes:
     """A message Action."""
     return (
@@ -98,10 +97,24 @@ def action_bytes(action: Action) -> bytes:
     )
 
 
-@lru_cache(maxsize=1 << 16)
-def legal_action_bytes(action: Action) -> bytes:
-    """An entry of `Decision.legal_actions`, tag and length included."""
-    return bytes_field(3, action_bytes(action))
+_LEGAL_ACTIONS: dict[Action, bytes] = {}
+_MOST_KEPT: Final = 1 << 16
+
+
+def legal_actions_bytes(actions: Sequence[Action]) -> list[bytes]:
+    """The entries of `Decision.legal_actions`, tags and lengths included.
+
+    There are a few thousand actions without wild cards, and each is written once.
+    """
+    known = _LEGAL_ACTIONS
+    try:
+        return [known[action] for action in actions]
+    except KeyError:
+        if len(known) > _MOST_KEPT:
+            known.clear()
+        for action in actions:
+            known[action] = bytes_field(3, action_bytes(action))
+        return [known[action] for action in actions]
 
 
 def decode_action(message: pb.Action) -> Action:

@@ -69,6 +69,7 @@ class Lobby:
                 house = _HouseBot(self._referee, self._spec.house, self._program, self._address)
                 self._house.append(house)
                 await house.start()
+            _log.info("house bot is ready", bot=self._spec.house, seats=self._spec.seats)
         self._referee.on_arrival(self._arrived)
 
     async def close(self) -> None:
@@ -104,7 +105,7 @@ class Lobby:
         """Play the agreed number of matches, changing seats, then let the guests go."""
         number = 0
         try:
-            while all(bot.is_connected for bot in guests):
+            while all(bot.is_connected for bot in guests) and not self._referee.is_draining:
                 table = [*guests, *(await self._house_players())]
                 shift = number % len(table)
                 seated = table[-shift:] + table[:-shift] if shift else table

@@ -9,7 +9,7 @@ from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision, Rejected
 from referee.match.spec import MatchSpec
-from referee.service.codec import event_bytes, legal_action_bytes, observation_bytes
+from referee.service.codec import event_bytes, legal_actions_bytes, observation_bytes
 from referee.service.rules_message import rules_message
 from referee.service.wire import bytes_field, number_field
 from rummy.referee.v1 import play_pb2 as pb
@@ -32,9 +32,10 @@ class MatchMessages:
     """The messages of one match. Events that all seats see alike are encoded once."""
 
     def __init__(self, spec: MatchSpec, policy: Policy) -> None:
+        self.match_id = spec.match_id
         self._spec = spec
         self._policy = policy
-        self._match_id = bytes_field(1, spec.match_id.encode())
+        self._match_id_field = bytes_field(1, spec.match_id.encode())
         self._rules = rules_message(spec.rules)
         self._public: dict[int, tuple[Event, bytes]] = {}
 
@@ -71,7 +72,7 @@ class MatchMessages:
         self, seat: int, first_event_number: int, events: Sequence[Event], decision: Decision | None
     ) -> bytes:
         """Events as the seat may see them, and perhaps a decision."""
-        parts = [self._match_id]
+        parts = [self._match_id_field]
         if events:
             parts.append(number_field(2, first_event_number))
             parts += [self._event(event, seat) for event in events]
@@ -134,7 +135,7 @@ def _decision(decision: Decision) -> bytes:
         number_field(1, decision.decision_id),
         bytes_field(2, observation_bytes(decision.observation)),
     ]
-    parts += map(legal_action_bytes, legal[:MAX_LEGAL_ACTIONS] if is_cut else legal)
+    parts += legal_actions_bytes(legal[:MAX_LEGAL_ACTIONS] if is_cut else legal)
     parts += [
         number_field(4, is_cut),
         number_field(5, clock.decision_left_us),

@@ -75,6 +75,8 @@ class Referee:
         names = (_PLAY_SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
         self._matches: dict[str, Match] = {}
+        self.is_draining = False
+        """Whether the service is about to stop: no match should begin."""
         self._all_ended: asyncio.Future[None] | None = None
 
     # --- listening and stopping -----------------------------------------------------------------
@@ -113,7 +115,8 @@ class Referee:
         self._clock.stop()
 
     async def drain(self, timeout_s: float) -> bool:
-        """Refuse nothing, start nothing: wait for running matches; whether all have ended."""
+        """Wait for running matches while no other should begin; whether all have ended."""
+        self.is_draining = True
         await self._health.enter_graceful_shutdown()
         if self._matches:
             self._all_ended = asyncio.get_running_loop().create_future()

@@ -10,9 +10,13 @@ from typing import Final
 
 
 def varint(number: int) -> bytes:
-    """A base-128 number."""
+    """A base-128 number, least significant group first."""
     if number < 0x80:
         return _BYTES[number]
+    if number < 0x4000:
+        return bytes((number & 0x7F | 0x80, number >> 7))
+    if number < 0x200000:
+        return bytes((number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80, number >> 14))
     encoded = bytearray()
     while number >= 0x80:
         encoded.append(number & 0x7F | 0x80)
