@@ -102,7 +102,7 @@ def action_text(action: Action, tables: MeldTables) -> str:
     else:
         order = cards_of(action.meaning)
     text = f"{verb.value} {' '.join(_spelled(order, action.wilds))}"
-    return f"{text} on {action.meld_id}" if action.meld_id else text
+    return f"{text} on {action.meld_id}" if verb in (Verb.LAY_OFF, Verb.SWAP) else text
 
 
 def meld_text(meld_on_table: TableMeld) -> str:

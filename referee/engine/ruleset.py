@@ -4,6 +4,7 @@
 and explains every refusal with the fields, the values and what is allowed (docs/rules.md).
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final, Literal
@@ -311,7 +312,7 @@ def _parse_scalar(text: str) -> object:
     words: dict[str, object] = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]
-    return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else text
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
 
 
 def _checked(name: str, spec: FieldSpec, value: object, base: object) -> object:

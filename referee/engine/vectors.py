@@ -117,7 +117,7 @@ def _do(state: State, seat: object, text: object) -> None:
 
 
 def _try(state: State, seat: object, text: object, wanted: object) -> None:
-    if wanted not in {reason.value for reason in Reason}:
+    if wanted not in [reason.value for reason in Reason]:
         raise VectorError(f"rejected is {wanted!r}: allowed are {_listed(r.value for r in Reason)}")
     reason = _reason(state, seat, text)
     came = "accepted" if reason is None else reason.value
