@@ -89,6 +89,6 @@ class RummyGame:
         """Deal again; the deal must be over and the match not."""
         now, totals = self.standing(), self.deal_score().totals
         if now.next_dealer is None:
-            raise ValueError("the match is over: there is no next deal")
+            raise ValueError("the deal is being played or the match is over: there is no next deal")
         self.state, events = self._deal(self.state.deal + 1, now.next_dealer, totals, now.out)
         return events

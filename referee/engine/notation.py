@@ -21,7 +21,7 @@ from referee.engine.cards import CARD_TEXTS, JOKER, Card, Cards, cards_of, multi
 from referee.engine.melds import MeldTables
 from referee.engine.state import TableMeld
 
-_ON: Final = re.compile(r"(?P<cards>.+) on (?P<meld_id>\d{1,9})", re.ASCII)
+_ON: Final = re.compile(r"(?P<cards>.+) on (?P<meld_id>\d{1,18})", re.ASCII)
 _ALLOWED: Final = (
     "draw stock, draw discard, meld CARDS, lay CARDS on N, swap CARD on N, discard CARD;"
     " cards as 7H TC XX=6H"

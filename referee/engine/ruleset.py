@@ -91,6 +91,9 @@ def _by_seats_dict(value: BySeats) -> dict[str, int]:
     return {str(seats): entry for seats, entry in enumerate(value) if entry}
 
 
+_UNBOUNDED: Final = 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
     """What one field may be: exact `choices`, or whole numbers from `least` to `most`."""
@@ -111,15 +114,14 @@ class FieldSpec:
             return "true, false"
         if self.choices:
             return ", ".join(self.choices)
-        numbers = "a whole number" if self.most > 1_000 else f"{self.least}–{self.most}"
-        if self.most > 1_000:
-            numbers += f" of at least {self.least}"
+        numbers = f"{self.least}–{self.most}" if self.least < self.most else str(self.least)
+        if self.most == _UNBOUNDED:
+            numbers = f"a whole number of at least {self.least}"
         if self.by_seats:
             return f"a map from seats 2–6 to {numbers}"
         return f"{numbers} or {self.none_word}" if self.none_word else numbers
 
 
-_UNBOUNDED: Final = 1_000_000
 _RESULTS: Final = ("drawn", "lowest_hand")
 
 FIELDS: Final[Mapping[str, FieldSpec]] = {
@@ -353,9 +355,16 @@ def _is_int_in(value: object, spec: FieldSpec) -> bool:
 
 
 def check_ruleset(rules: RuleSet) -> None:
-    """Raise RuleSetError if the fields do not go together; one function a rule, in order."""
+    """Raise RuleSetError if the fields do not go together: all broken rules at once, in order."""
+    broken: list[RuleSetError] = []
     for check in _CHECKS:
-        check(rules)
+        try:
+            check(rules)
+        except RuleSetError as error:
+            broken.append(error)
+    if broken:
+        names = dict.fromkeys(name for error in broken for name in error.fields)
+        raise RuleSetError(names, "; ".join(map(str, broken)))
 
 
 def _refuse(rules: RuleSet, names: Iterable[str], why: str) -> RuleSetError:
@@ -389,7 +398,10 @@ def _check_tables_by_seats(rules: RuleSet) -> None:
 
 
 def _check_deck(rules: RuleSet) -> None:
-    for seats in seat_numbers(rules):
+    defined = [
+        seats for seats in seat_numbers(rules) if rules.packs[seats] * rules.hand_size[seats]
+    ]
+    for seats in defined:
         left = 52 * rules.packs[seats] + rules.jokers - seats * rules.hand_size[seats]
         if left < 2:
             raise _refuse(

@@ -40,6 +40,7 @@ class MatchStanding:
     places: tuple[int, ...] | None
     """1 + number of seats strictly better, by seat; None while the match goes on."""
     next_dealer: int | None
+    """None when the match is over."""
     capped: bool = False
     """The match ended because no further deal is allowed."""
 
@@ -95,9 +96,9 @@ def _result(state: State) -> str:
 
 
 def standing(state: State) -> MatchStanding:
-    """Where the match stands after a deal that has ended. Raises ValueError before that."""
+    """Where the match stands after a deal; while that is being played, nobody knows who deals next."""
     if state.ended is None:
-        raise ValueError("the deal is still being played: the match stands as before it")
+        return MatchStanding(over=False, out=state.out, places=None, next_dealer=None)
     rules, totals = state.rules, score(state).totals
     out, over = _ENDS[rules.match_end](state, totals)
     capped = not over and state.deal >= MAX_DEALS

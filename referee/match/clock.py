@@ -55,25 +55,26 @@ class SeatClock:
         """A part of a turn begins: its own time is full."""
         self.decision_left_us = self.control.per_decision_ms * 1_000
 
-    def budget_us(self, *, connected: bool) -> int:
-        """What is left for the pending decision; the reconnect time only without connection."""
+    def left_after(self, spent_us: int) -> tuple[int, int]:
+        """What is left of the decision's time and of the bank when this much has been spent."""
+        from_bank = max(0, spent_us - self.decision_left_us)
+        return max(0, self.decision_left_us - spent_us), max(0, self.bank_left_us - from_bank)
+
+    def budget_us(self, *, with_reconnect: bool) -> int:
+        """What is left for the pending decision; the reconnect time if the connection was lost."""
         left = self.decision_left_us + self.bank_left_us
-        if not connected:
+        if with_reconnect:
             left += self.reconnect_left_us
         return max(0, min(left, self.control.match_cap_ms * 1_000 - self.charged_us))
 
-    def charge(self, spent_us: int, forgiven_us: int) -> None:
+    def charge(self, spent_us: int, forgiven_us: int, *, with_reconnect: bool) -> None:
         """A decision has ended: book what it took and what of the whole was forgiven."""
         self.decisions += 1
         self.charged_us += spent_us
         self.forgiven_us += forgiven_us
         self.last_charged_us, self.last_forgiven_us = spent_us, forgiven_us
         self.longest_us = max(self.longest_us, spent_us)
-        if spent_us <= self.decision_left_us:
-            self.decision_left_us -= spent_us
-            return
-        spent_us -= self.decision_left_us
-        self.decision_left_us = 0
-        from_bank = min(spent_us, self.bank_left_us)
-        self.bank_left_us -= from_bank
-        self.reconnect_left_us = max(0, self.reconnect_left_us - (spent_us - from_bank))
+        own = self.decision_left_us + self.bank_left_us
+        self.decision_left_us, self.bank_left_us = self.left_after(spent_us)
+        if with_reconnect and spent_us > own:
+            self.reconnect_left_us = max(0, self.reconnect_left_us - (spent_us - own))

@@ -5,6 +5,7 @@
 | illegal or malformed choice | rejected, a strike; more than `illegal_strikes_tolerated`: forfeit |
 | time up | forced actions to the end of the turn, a strike; more than tolerated: forfeit |
 | connection lost | the clock runs on, then the reconnect time; none left: forfeit |
+| protocol broken | session closed: a lost connection; repeated: forfeit |
 | process ended | forfeit at once |
 | never ready | forfeit; nobody ready: no result |
 | goodbye | forfeit |
@@ -25,6 +26,10 @@ class Policy:
     time_strikes_tolerated: int = 2
     most_forgiven_us_per_decision: int = 250_000
     most_forgiven_us_per_match: int = 5_000_000
+    protocol_faults_tolerated: int = 1
+    """Sessions closed for what the bot sent."""
+    together_us: int = 1_000_000
+    """Connections that are lost within this time are lost together."""
     max_plan: int = 32
     """Actions in one choice."""
     flush_after_us: int = 50_000

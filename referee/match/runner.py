@@ -54,6 +54,7 @@ class Match:
         self._on_end = on_end
         self._record = Record()
         self._totals = [0] * len(players)
+        self._forgiven_us = 0
         self._deals_ended = 0
         self._forfeits: list[int] = []
         self._pending: Decision | None = None
@@ -106,12 +107,13 @@ class Match:
         self._playing = True
         if self._startup is not None:
             self._startup.cancel()
-        late = [seat for seat in self.seats if not seat.is_ready and seat.forfeit is None]
-        if len(late) == len(self.seats):
+        playing = [seat for seat in self.seats if seat.forfeit is None]
+        if not any(seat.is_ready for seat in playing):
             self._finish(Termination.NOT_STARTED, "no seat was ready in time")
             return
-        for seat in late:
-            self._forfeit(seat, Forfeit.STARTUP)
+        for seat in playing:
+            if not seat.is_ready:
+                self._forfeit(seat, Forfeit.STARTUP)
         if self.result is None:
             self._tell(self._game.start())
             self._advance()
@@ -139,6 +141,7 @@ class Match:
         if allowance != seat.allowance:
             seat.allowance = allowance
             seat.clock.grant()
+        seat.was_away = not seat.is_connected
         seat.decision_id += 1
         decision = Decision(
             seat.decision_id, game.observe(seat.number), game.legal_actions(), seat.clock
@@ -233,9 +236,11 @@ class Match:
     def _close_decision(self, seat: Seat, spent_us: int, forgiven_us: int) -> None:
         self._pending = self._to_act = None
         self._deadline.end()
-        seat.clock.charge(spent_us, forgiven_us)
-        if self.policy.is_referees_fault(forgiven_us, seat.clock.forgiven_us):
-            text = f"the referee stood still for {forgiven_us // 1000} ms of one decision"
+        seat.clock.charge(spent_us, forgiven_us, with_reconnect=seat.was_away)
+        self._forgiven_us += forgiven_us
+        if self.policy.is_referees_fault(forgiven_us, self._forgiven_us):
+            ms, match_ms = forgiven_us // 1000, self._forgiven_us // 1000
+            text = f"the referee stood still for {ms} ms of a decision, {match_ms} ms in the match"
             self._finish(Termination.ABORTED, text)
 
     def _apply_choice(self, seat: Seat, decision: Decision, choice: Choice) -> None:
@@ -293,7 +298,7 @@ class Match:
 
     def _budget_us(self) -> int:
         seat = self._to_act
-        return 0 if seat is None else seat.clock.budget_us(connected=seat.is_connected)
+        return 0 if seat is None else seat.clock.budget_us(with_reconnect=seat.was_away)
 
     def _expired(self, spent_us: int, forgiven_us: int) -> None:
         seat, pending = self._to_act, self._pending
@@ -332,11 +337,25 @@ class Match:
 
     def connection_lost(self, number: int) -> None:
         """The seat can't be reached. If it is to act, its clock runs on into the reconnect time."""
-        self.seats[number].is_connected = False
+        seat = self.seats[number]
+        seat.is_connected = False
+        seat.was_away = True
+        seat.lost_us = self._clock.now_us()
         self._deadline.budget_changed()
         playing = [seat for seat in self.seats if seat.forfeit is None]
-        if self._playing and self.result is None and not any(seat.is_connected for seat in playing):
-            self._finish(Termination.ABORTED, "the connections of all seats were lost")
+        if not self._playing or self.result or any(seat.is_connected for seat in playing):
+            return
+        lost_us = [seat.lost_us for seat in playing]
+        if max(lost_us) - min(lost_us) <= self.policy.together_us:
+            self._finish(Termination.ABORTED, "the connections of all seats were lost together")
+
+    def protocol_broken(self, number: int) -> None:
+        """The seat's session was closed for what it sent: a lost connection, if not repeated."""
+        seat = self.seats[number]
+        seat.protocol_faults += 1
+        if seat.protocol_faults > self.policy.protocol_faults_tolerated:
+            self.forfeit(number, Forfeit.PROTOCOL)
+        self.connection_lost(number)
 
     def connection_back(self, number: int) -> None:
         """The seat can be reached again, perhaps by a process that knows nothing of the match.
@@ -349,13 +368,15 @@ class Match:
             return
         seat.player.match_starting()
         if self._playing:
-            seat.show_again(self._pending if self._to_act is seat else None)
-            self._deadline.budget_changed()
+            pending = self._pending if self._to_act is seat else None
+            if pending is not None:
+                pending.spent_us, _ = self._deadline.measure()
+            seat.show_again(pending)
 
     def forfeit(self, number: int, fault: Forfeit) -> None:
         """The seat has lost the match by a fault outside of play."""
         seat = self.seats[number]
-        if fault is Forfeit.CRASH and not self._playing:
+        if fault is Forfeit.CRASH and not self._playing and not seat.is_ready:
             self.absent(number)
         elif self.result is None and seat.forfeit is None:
             was_to_act = self._to_act is seat

@@ -20,6 +20,11 @@ class Seat:
     is_absent: bool = False
     """It will not get ready any more."""
     is_connected: bool = True
+    was_away: bool = False
+    """The connection was lost during the decision: it may use the reconnect time to its end."""
+    lost_us: int = 0
+    """When the connection was last lost."""
+    protocol_faults: int = 0
     forfeit: Forfeit | None = None
     illegal_strikes: int = 0
     time_strikes: int = 0

@@ -20,6 +20,8 @@ class Decision:
     observation: Observation
     legal_actions: Sequence[Action]
     clock: SeatClock
+    spent_us: int = 0
+    """What it had taken already when it was told again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,14 +50,16 @@ class Bot:
         for seat in list(self.seats.values()):
             seat.match.connection_back(seat.number)
 
-    def detach(self, session: Session, fault: Forfeit | None) -> None:
-        """A session has ended; `fault` if its matches are forfeited at once."""
+    def detach(self, session: Session, *, is_fault: bool) -> None:
+        """A session has ended: by goodbye, by a fault of the bot, or by a lost connection."""
         if self.session is not session:
             return
         self.session = None
         for seat in list(self.seats.values()):
-            if fault is not None:
-                seat.match.forfeit(seat.number, fault)
+            if session.said_goodbye:
+                seat.match.forfeit(seat.number, Forfeit.RESIGN)
+            elif is_fault:
+                seat.match.protocol_broken(seat.number)
             else:
                 seat.match.connection_lost(seat.number)
 

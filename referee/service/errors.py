@@ -12,8 +12,12 @@ DOMAIN = "rummy-referee"
 class CallError(Exception):
     """Why a call or stream ends. `reason` is the machine's word, in capitals."""
 
-    def __init__(self, code: grpc.StatusCode, reason: str, text: str) -> None:
+    def __init__(
+        self, code: grpc.StatusCode, reason: str, text: str, *, is_fault: bool = False
+    ) -> None:
+        """`is_fault`: the bot broke the protocol or a limit of it."""
         super().__init__(text)
+        self.is_fault = is_fault
         self.code = code
         self.reason = reason
         self.text = text

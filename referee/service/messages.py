@@ -129,6 +129,7 @@ class MatchMessages:
 
 def _decision(decision: Decision) -> bytes:
     clock = decision.clock
+    decision_left_us, bank_left_us = clock.left_after(decision.spent_us)
     legal = decision.legal_actions
     is_cut = len(legal) > MAX_LEGAL_ACTIONS
     parts = [
@@ -138,8 +139,8 @@ def _decision(decision: Decision) -> bytes:
     parts += legal_actions_bytes(legal[:MAX_LEGAL_ACTIONS] if is_cut else legal)
     parts += [
         number_field(4, is_cut),
-        number_field(5, clock.decision_left_us),
-        number_field(6, clock.bank_left_us),
+        number_field(5, decision_left_us),
+        number_field(6, bank_left_us),
         number_field(7, clock.charged_us),
         number_field(8, clock.last_charged_us),
         number_field(9, clock.last_forgiven_us),

@@ -78,14 +78,14 @@ class PlayService:
             error = await session.run()
         finally:
             del self._sessions[session]
-            bot.detach(session, session.fault)
+            bot.detach(session, is_fault=error is not None and error.is_fault)
             if not bot.seats and self.tokens.is_open and not bot.is_connected:
                 self.bots.pop(bot.identity.key, None)
             with bound_contextvars(bot=bot.name, session=session.name):
                 if error is not None:
                     _log.warning("session ended", reason=error.reason, text=error.text)
                 else:
-                    _log.info("session ended", goodbye=session.left_politely)
+                    _log.info("session ended", goodbye=session.said_goodbye)
         if error is not None:
             await abort(context, error)
 

@@ -13,7 +13,6 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from referee.engine.actions import MalformedAction
-from referee.match.outcome import Forfeit
 from referee.match.seat_player import Choice
 from referee.service.codec import decode_action
 from referee.service.errors import CallError
@@ -70,9 +69,7 @@ class Session:
         self.name = name
         self.limits = limits
         self.max_concurrent_matches = 1
-        self.fault: Forfeit | None = None
-        """Set if the bot's matches are forfeited by the way it left."""
-        self.left_politely = False
+        self.said_goodbye = False
         self._stream = stream
         self._owner = owner
         self._greeted = False
@@ -93,7 +90,9 @@ class Session:
         self._backlog += len(message)
         if self._backlog > self.limits.max_backlog_bytes:
             text = f"more than {self.limits.max_backlog_bytes} bytes wait unread"
-            self.close(CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "BACKLOG", text))
+            self.close(
+                CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "BACKLOG", text, is_fault=True)
+            )
         elif self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
@@ -173,8 +172,7 @@ class Session:
                 self._window_begin, self._in_window = now, 0
             return
         text = f"more than {self.limits.max_messages_per_second} messages a second"
-        self.fault = Forfeit.PROTOCOL
-        raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE", text)
+        raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE", text, is_fault=True)
 
     def _handle(self, message: object) -> None:
         assert isinstance(message, bytes), "the handler is registered without deserializer"
@@ -185,6 +183,7 @@ class Session:
                 grpc.StatusCode.INVALID_ARGUMENT,
                 "MALFORMED_MESSAGE",
                 f"{len(message)} bytes are not a PlayRequest",
+                is_fault=True,
             ) from None
         kind = request.WhichOneof("message")
         if not self._greeted:
@@ -203,12 +202,11 @@ class Session:
         elif kind == "ping":
             self.send(pb.PlayResponse(pong=pb.Pong(nonce=request.ping.nonce)).SerializeToString())
         elif kind == "goodbye":
-            self.fault = Forfeit.RESIGN
-            self.left_politely = True
+            self.said_goodbye = True
             self.close()
         elif kind == "hello":
             text = "hello is said once, as the first message"
-            raise CallError(grpc.StatusCode.FAILED_PRECONDITION, "HELLO_TWICE", text)
+            raise CallError(grpc.StatusCode.FAILED_PRECONDITION, "HELLO_TWICE", text, is_fault=True)
         # A pong needs no answer, and a message of a newer protocol is skipped.
 
     def _choice(self, message: pb.Choice) -> None:
