@@ -398,10 +398,9 @@ def _check_tables_by_seats(rules: RuleSet) -> None:
 
 
 def _check_deck(rules: RuleSet) -> None:
-    defined = [
-        seats for seats in seat_numbers(rules) if rules.packs[seats] * rules.hand_size[seats]
-    ]
-    for seats in defined:
+    for seats in seat_numbers(rules):
+        if not rules.packs[seats] or not rules.hand_size[seats]:
+            continue  # That is another rule's matter.
         left = 52 * rules.packs[seats] + rules.jokers - seats * rules.hand_size[seats]
         if left < 2:
             raise _refuse(

@@ -96,7 +96,7 @@ def _result(state: State) -> str:
 
 
 def standing(state: State) -> MatchStanding:
-    """Where the match stands after a deal; while that is being played, nobody knows who deals next."""
+    """Where the match stands after a deal; while one is played, nobody knows who deals next."""
     if state.ended is None:
         return MatchStanding(over=False, out=state.out, places=None, next_dealer=None)
     rules, totals = state.rules, score(state).totals

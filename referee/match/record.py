@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
+from referee.engine.scoring import DealScore
+from referee.match.outcome import Forfeit, Termination
+from referee.match.spec import MatchSpec
+
 FORMAT: Final = 1
 
 
@@ -26,11 +30,63 @@ class Record:
         self._lines: list[bytes] = []
         self._prev = ""
 
-    def add(self, kind: str, **fields: object) -> None:
-        """Add a line."""
+    def begin(self, spec: MatchSpec) -> None:
+        """The header: who, under which rules, on decks that are committed to."""
+        control = spec.time_control
+        self._line(
+            "match",
+            format=FORMAT,
+            match_id=spec.match_id,
+            rules=spec.rules.to_dict(),
+            seats=[{"bot": seat.bot, "version": seat.version} for seat in spec.seats],
+            first_dealer=spec.first_dealer,
+            time_control={name: getattr(control, name) for name in control.__slots__},
+            commitment=spec.commitment.hex(),
+        )
+
+    def deal_ended(self, deal: int, score: DealScore) -> None:
+        """How a deal ended and what it was worth."""
+        assert score.termination is not None, "the deal is over"
+        self._line(
+            "deal_ended",
+            deal=deal,
+            ended=score.termination.value,
+            winner=score.winner,
+            points=score.points,
+            totals=score.totals,
+        )
+
+    def forfeit(self, seat: int, fault: Forfeit) -> None:
+        """A seat is out of contention."""
+        self._line("forfeit", seat=seat, fault=fault.value)
+
+    def forced(self, seat: int, deal: int, actions: Sequence[str]) -> None:
+        """A turn that was played for a seat that has forfeited."""
+        self._line("forced", seat=seat, deal=deal, actions=actions)
+
+    def end(
+        self,
+        spec: MatchSpec,
+        termination: Termination,
+        text: str,
+        places: Sequence[int],
+        totals: Sequence[int],
+    ) -> None:
+        """The result, and the secret that all decks came from."""
+        self._line(
+            "match_ended",
+            termination=termination.value,
+            text=text,
+            places=places,
+            totals=totals,
+            salt=spec.salt.hex(),
+            secret=spec.secret.hex(),
+        )
+
+    def _line(self, kind: str, **fields: object) -> None:
         self._add(_json({"kind": kind, **fields})[:-1])
 
-    def add_decision(
+    def decision(
         self,
         seat: int,
         decision_id: int,
@@ -42,7 +98,7 @@ class Record:
         rejected: str = "",
         forced: Sequence[str] = (),
     ) -> None:
-        """Add the line of a decision. Written by hand: there is one for each choice of a match.
+        """A decision and its answer. Written by hand: there is one for each choice of a match.
 
         Texts of actions and reasons hold nothing that JSON would escape.
         """

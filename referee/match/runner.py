@@ -14,7 +14,7 @@ from referee.match.deadline import Deadline
 from referee.match.game import Game
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
-from referee.match.record import FORMAT, Record
+from referee.match.record import Record
 from referee.match.seat import Seat, places_without_result
 from referee.match.seat_player import Choice, Decision, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
@@ -69,18 +69,7 @@ class Match:
     def start(self) -> None:
         """Tell the players; they have the startup time to get ready."""
         spec = self.spec
-        self._record.add(
-            "match",
-            format=FORMAT,
-            match_id=spec.match_id,
-            rules=spec.rules.to_dict(),
-            seats=[{"bot": seat.bot, "version": seat.version} for seat in spec.seats],
-            first_dealer=spec.first_dealer,
-            time_control={
-                name: getattr(spec.time_control, name) for name in spec.time_control.__slots__
-            },
-            commitment=spec.commitment.hex(),
-        )
+        self._record.begin(spec)
         due_us = self._clock.now_us() + spec.time_control.startup_ms * 1_000
         self._startup = self._clock.call_at(due_us, self._begin)
         for seat in self.seats:
@@ -178,17 +167,9 @@ class Match:
     def _end_deal(self) -> None:
         game = self._game
         score, standing = game.deal_score(), game.standing()
-        assert score.termination is not None, "the deal is over"
         self._deals_ended += 1
         self._totals = list(score.totals)
-        self._record.add(
-            "deal_ended",
-            deal=game.deal,
-            ended=score.termination.value,
-            winner=score.winner,
-            points=score.points,
-            totals=score.totals,
-        )
+        self._record.deal_ended(game.deal, score)
         for seat in self.seats:
             seat.show(None)
             seat.begin_deal()
@@ -210,7 +191,7 @@ class Match:
             played.append(self._game.text_of(action))
             self._tell(self._game.apply(action))
         if seat.forfeit is not None:
-            self._record.add("forced", seat=seat.number, deal=self._game.deal, actions=played)
+            self._record.forced(seat.number, self._game.deal, played)
         return played
 
     # --- answers --------------------------------------------------------------------------------
@@ -283,7 +264,7 @@ class Match:
         rejected: str = "",
         forced: Sequence[str] = (),
     ) -> None:
-        self._record.add_decision(
+        self._record.decision(
             seat.number,
             decision.decision_id,
             decision.observation.deal,
@@ -397,7 +378,7 @@ class Match:
         seat.forfeit = fault
         seat.is_absent = True
         self._forfeits.append(seat.number)
-        self._record.add("forfeit", seat=seat.number, fault=fault.value)
+        self._record.forfeit(seat.number, fault)
         if len(self.seats) - len(self._forfeits) < 2:
             bot = self.spec.seats[seat.number].bot
             text = f"{bot} (seat {seat.number}) {_FAULTS[fault]}"
@@ -419,15 +400,7 @@ class Match:
             places = final_places(standing, self._forfeits)
         for seat in self.seats:
             seat.show(None)
-        self._record.add(
-            "match_ended",
-            termination=termination.value,
-            text=text,
-            places=places,
-            totals=self._totals,
-            salt=self.spec.salt.hex(),
-            secret=self.spec.secret.hex(),
-        )
+        self._record.end(self.spec, termination, text, places, self._totals)
         self.result = MatchResult(
             match_id=self.spec.match_id,
             termination=termination,
