@@ -32,7 +32,7 @@ _WARM_UP_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WireRow:
-    """Medians over the rounds. Times are from a choice sent to the next decision received."""
+    """Medians over the rounds. Times: from a choice sent to the match's next decision received."""
 
     matches: int
     echo_per_s: int

@@ -21,39 +21,44 @@ class _Counter:
         self.turnarounds: list[float] = []
         self.measuring = False
 
+    def received(self, sent: float | None) -> None:
+        """A decision has come after a choice of the same match."""
+        if self.measuring and sent is not None:
+            self.turnarounds.append(perf_counter() - sent)
 
-async def _bot(
-    address: str,
-    token: str,
-    counter: _Counter,
-    turn: "asyncio.Event | None",
-    partner: "asyncio.Event | None",
-) -> None:
-    """One bot. With events (echo) it waits for its turn: a match has one decision in flight."""
+
+class _Turns:
+    """What the two bots of a match share: the last choice; for echo, whose turn it is."""
+
+    def __init__(self, *, in_turn: bool) -> None:
+        self.sent: float | None = None
+        self.gates = [asyncio.Event(), asyncio.Event()] if in_turn else []
+        if in_turn:
+            self.gates[0].set()
+
+    async def wait(self, seat: int, *, answered: bool) -> None:
+        """Echo: pass the turn on and wait for the next, so that one decision is in flight."""
+        if self.gates:
+            if answered:
+                self.gates[1 - seat].set()
+            await self.gates[seat].wait()
+            self.gates[seat].clear()
+
+
+async def _bot(address: str, token: str, counter: _Counter, turns: _Turns, seat: int) -> None:
     # Without a subchannel pool of its own every bot would share one connection.
-    async with grpc.aio.insecure_channel(
-        address, options=(("grpc.use_local_subchannel_pool", 1),)
-    ) as channel:
-        metadata = (("authorization", f"Bearer {token}"),)
+    options = (("grpc.use_local_subchannel_pool", 1),)
+    async with grpc.aio.insecure_channel(address, options=options) as channel:
         method: Any = channel.stream_stream(_METHOD)
-        call = method(metadata=metadata)
+        call = method(metadata=(("authorization", f"Bearer {token}"),))
         await call.write(pb.PlayRequest(hello=pb.Hello(bot="bench")).SerializeToString())
-        sent = perf_counter()
         answered = False
-        while True:
-            message = await call.read()
-            if message is grpc.aio.EOF:
-                return
+        while isinstance(message := await call.read(), bytes):
             response = pb.PlayResponse.FromString(message)
             if response.HasField("update") and response.update.HasField("decision"):
                 update = response.update
-                if counter.measuring:
-                    counter.turnarounds.append(perf_counter() - sent)
-                if turn is not None and partner is not None:
-                    if answered:
-                        partner.set()
-                    await turn.wait()
-                    turn.clear()
+                counter.received(turns.sent)
+                await turns.wait(seat, answered=answered)
                 answered = True
                 count = len(update.decision.legal_actions)
                 choice = pb.Choice(
@@ -61,7 +66,7 @@ async def _bot(
                     decision_id=update.decision.decision_id,
                     legal_action_index=update.decision.decision_id * 7919 % count,
                 )
-                sent = perf_counter()
+                turns.sent = perf_counter()
                 await call.write(pb.PlayRequest(choice=choice).SerializeToString())
             elif response.HasField("match_starting"):
                 ready = pb.Ready(match_id=response.match_starting.match_id)
@@ -72,14 +77,10 @@ async def _run(task: dict[str, Any]) -> None:
     counter = _Counter()
     bots = []
     for pair in task["tokens"]:
-        if task["mode"] == "echo":
-            turns = [asyncio.Event(), asyncio.Event()]
-            turns[0].set()
-        else:
-            turns = []
+        turns = _Turns(in_turn=task["mode"] == "echo")
         for seat, token in enumerate(pair):
-            own, other = (turns[seat], turns[1 - seat]) if turns else (None, None)
-            bots.append(asyncio.create_task(_bot(task["address"], token, counter, own, other)))
+            bot = _bot(task["address"], token, counter, turns, seat)
+            bots.append(asyncio.create_task(bot))
     await asyncio.sleep(task["warm_up_s"])
     _say({"state": "measuring"})
     counter.measuring = True
@@ -87,8 +88,8 @@ async def _run(task: dict[str, Any]) -> None:
     await asyncio.sleep(task["seconds"])
     seconds = perf_counter() - begin
     counter.measuring = False
-    for bot in bots:
-        bot.cancel()
+    for running in bots:
+        running.cancel()
     await asyncio.gather(*bots, return_exceptions=True)
     times = sorted(counter.turnarounds)
     _say(

@@ -67,8 +67,22 @@ def _card_bytes(cards: Iterable[Card]) -> bytes:
     return bytes([card + 1 for card in cards])
 
 
+_SUITS: Final[tuple[dict[int, bytes], ...]] = ({}, {}, {}, {})
+_RANKS: Final = 0x1FFF
+
+
 def _hand(field: int, hand: Cards) -> bytes:
-    return packed_field(field, _card_bytes(cards_of(hand)))
+    if hand >> JOKER:
+        return packed_field(field, _card_bytes(cards_of(hand)))
+    # One pack: the bytes of each suit's cards are made once.
+    parts = []
+    for suit in (0, 1, 2, 3):
+        ranks = hand >> 13 * suit & _RANKS
+        known = _SUITS[suit].get(ranks)
+        if known is None:
+            known = _SUITS[suit][ranks] = _card_bytes(cards_of(ranks << 13 * suit))
+        parts.append(known)
+    return packed_field(field, b"".join(parts))
 
 
 def _card(field: int, card: Card | None) -> bytes:
