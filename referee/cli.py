@@ -26,14 +26,20 @@ from referee.engine.ruleset import (
 from referee.engine.vector_files import VectorFileError, read_vectors
 from referee.engine.vectors import run_vector, vector_name
 
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 app = typer.Typer(
-    help="A referee for bots that play Rummy over gRPC.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=_SETTINGS,
 )
-bench_app = typer.Typer(help="Measure engine and wire on this machine.", no_args_is_help=True)
+bench_app = typer.Typer(
+    help="Measure engine and wire on this machine.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=_SETTINGS,
+)
 app.add_typer(bench_app, name="bench")
 # What is piped into a file or another program is not folded to the width of a terminal.
 _out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
@@ -81,7 +87,15 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
-    """Options of the program itself."""
+    """Referee bots that play Rummy over gRPC.
+
+    \b
+    Examples:
+      referee serve --play greedy          a house bot for whoever connects
+      referee rules standard               what a preset says
+      referee vectors tests/vectors        check an engine
+      referee bench wire --format json     how fast it is here
+    """  # noqa: D301 - \b keeps the lines below it as they are
 
 
 # --- rules ------------------------------------------------------------------------------------
@@ -93,11 +107,14 @@ def rules(
     overrides: Set = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Show the presets side by side, or the rules that come of one preset and overrides.
+    """Show the presets side by side, or what comes of one preset and overrides.
 
-    Examples: `referee rules` · `referee rules standard --set ace=high_or_low` ·
-    `referee rules basic --set hand_size.2=7 --format json`
-    """
+    \b
+    Examples:
+      referee rules
+      referee rules standard --set ace=high_or_low
+      referee rules basic --set hand_size.2=7 --format json
+    """  # noqa: D301 - \b keeps the lines below it as they are
     if overrides and not preset:
         _fail("--set needs a preset: referee rules PRESET --set field=value", 2)
     columns = [_rules(preset, overrides)] if preset else list(PRESETS.values())
@@ -138,8 +155,10 @@ def vectors(
 ) -> None:
     """Run conformance vectors: a line for each, exit 1 if any failed, 2 if none was found.
 
-    Example: `referee vectors tests/vectors`
-    """
+    \b
+    Example:
+      referee vectors tests/vectors
+    """  # noqa: D301 - \b keeps the lines below it as they are
     passed = failed = 0
     try:
         for vector in read_vectors(paths):
@@ -186,8 +205,11 @@ def serve(
     Any token is let in. Stop with Ctrl-C: running matches get ten seconds to end, a second Ctrl-C
     stops at once.
 
-    Examples: `referee serve --play greedy` · `referee serve --listen unix:/tmp/referee.sock`
-    """
+    \b
+    Examples:
+      referee serve --play greedy
+      referee serve --listen unix:/tmp/referee.sock --rules standard --seats 4
+    """  # noqa: D301 - \b keeps the lines below it as they are
     from referee.service.serve import ServeError, check_addresses, serve_until_stopped
 
     table = _rules(preset, overrides)
@@ -232,8 +254,10 @@ def bench_engine_command(
 ) -> None:
     """Random play of whole deals on one core: list, choose, apply, events.
 
-    Example: `referee bench engine --format json`
-    """
+    \b
+    Example:
+      referee bench engine --format json
+    """  # noqa: D301 - \b keeps the lines below it as they are
     from referee.bench.engine import bench_engine
 
     table = _rules(preset, overrides)
@@ -257,8 +281,10 @@ def bench_wire_command(
 ) -> None:
     """Decisions per second against a raw gRPC echo, in turn, with the same clients.
 
-    Example: `referee bench wire --matches 1,8,32,128 --format json`
-    """
+    \b
+    Example:
+      referee bench wire --matches 1,8,32,128 --format json
+    """  # noqa: D301 - \b keeps the lines below it as they are
     from referee.bench.wire import bench_wire
     from referee.service.logs import configure_logs
 

@@ -1,0 +1,167 @@
+"""bot.toml: what is right, and how wrong values are refused; content hashes; frozen copies."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tournament.fakes import bot_folder
+from tournament.bot_folder import content_hash, read_bot_folder
+from tournament.bots import DEFAULT_BOTS, find_bots
+from tournament.errors import BotFolderError, UsageError
+from tournament.frozen import freeze, frozen_folder
+
+
+def test_a_complete_folder(tmp_path: Path) -> None:
+    bot = read_bot_folder(
+        bot_folder(
+            tmp_path,
+            "my-bot_1",
+            changes={"build": ["make", "all"], "limits": {"memory_mb": 512}},
+        )
+    )
+    assert (bot.name, bot.version, bot.author, bot.language) == (
+        "my-bot_1", "1.0", "somebody", "python",
+    )  # fmt: skip
+    assert (bot.build, bot.run, bot.memory_mb) == (("make", "all"), ("python3", "bot.py"), 512)
+    assert bot.content_hash == content_hash(tmp_path / "my-bot_1")
+    assert bot.manifest["limits"] == {"memory_mb": 512}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"name": "My Bot"}, "name is 'My Bot': allowed is 1–64 characters of a–z, 0–9, _ and -"),
+        ({"name": "x" * 65}, "name is 'xxxx"),
+        ({"name": "line\n"}, "name is 'line"),
+        ({"name": 3}, "name is 3: allowed"),
+        ({"name": None}, "name is missing: it must be 1–64 characters"),
+        ({"version": ""}, "version is '': allowed is a text of 1–64 printable"),
+        ({"version": 1.5}, "version is 1.5: allowed"),
+        ({"author": None}, "author is missing"),
+        ({"language": None}, "language is missing"),
+        ({"run": None}, "run is missing: it must be a list of one or more texts"),
+        ({"run": []}, "run is []: allowed is a list"),
+        ({"run": "python3 bot.py"}, "run is 'python3 bot.py': allowed is a list"),
+        ({"run": ["python3", 1]}, "run is ['python3', 1]: allowed"),
+        ({"build": [""]}, "build is ['']: allowed"),
+        ({"colour": "red"}, "there is no key 'colour': allowed are name, version, author"),
+        ({"limits": 5}, "limits is 5: allowed is a table with memory_mb"),
+        ({"limits": {"cpu": 1}}, "there is no key 'limits.cpu': allowed is limits.memory_mb"),
+        ({"limits": {"memory_mb": 1}}, "limits.memory_mb is 1: allowed is a whole number 64–"),
+    ],
+)
+def test_wrong_values_are_refused_by_file_key_and_value(
+    tmp_path: Path, changes: dict[str, object], expected: str
+) -> None:
+    folder = bot_folder(tmp_path, "bot", changes=changes)
+    with pytest.raises(BotFolderError) as caught:
+        read_bot_folder(folder)
+    assert str(caught.value).startswith(f"{folder}/bot.toml: {expected}")
+
+
+def test_folders_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(BotFolderError, match="nothing is not a folder"):
+        read_bot_folder(tmp_path / "nothing")
+    with pytest.raises(BotFolderError, match=r"has no bot\.toml"):
+        read_bot_folder(tmp_path)
+    (tmp_path / "bot.toml").write_text("name = ")
+    with pytest.raises(BotFolderError, match=r"bot\.toml is not TOML: "):
+        read_bot_folder(tmp_path)
+    (tmp_path / "bot.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BotFolderError, match=r"bot\.toml is not TOML: "):
+        read_bot_folder(tmp_path)
+
+
+def test_the_hash_is_of_paths_bytes_and_modes_alone(tmp_path: Path) -> None:
+    one = bot_folder(tmp_path / "1", "bot")
+    two = bot_folder(tmp_path / "2", "bot")
+    (one / "__pycache__").mkdir()
+    (one / "__pycache__" / "bot.pyc").write_bytes(b"x")
+    same = content_hash(one)
+    assert same == content_hash(two)
+    (two / "data").mkdir()
+    (two / "data" / "a").write_text("")
+    hashes = {same, content_hash(two)}
+    (two / "data" / "a").rename(two / "data" / "b")
+    hashes.add(content_hash(two))
+    (two / "data" / "b").write_text("x")
+    hashes.add(content_hash(two))
+    (two / "data" / "b").chmod(0o755)
+    hashes.add(content_hash(two))
+    assert len(hashes) == 5
+
+
+def test_links_must_stay_inside(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    (folder / "inside").symlink_to("bot.py")
+    read_bot_folder(folder)
+    (folder / "outside").symlink_to("/etc/hostname")
+    with pytest.raises(BotFolderError, match="outside is a link to outside the bot's folder"):
+        read_bot_folder(folder)
+
+
+def test_a_frozen_copy_is_whole_and_stays_when_the_folder_changes(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    (folder / "link").symlink_to("bot.py")
+    (folder / "__pycache__").mkdir()
+    bot = read_bot_folder(folder)
+    copy = freeze(bot, tmp_path / "data")
+    assert copy == frozen_folder(tmp_path / "data", bot.content_hash)
+    assert content_hash(copy) == bot.content_hash
+    assert sorted(file.name for file in copy.iterdir()) == ["bot.py", "bot.toml", "link"]
+    (folder / "bot.py").write_text("changed")
+    assert freeze(bot, tmp_path / "data") == copy
+    assert content_hash(copy) == bot.content_hash
+
+
+def test_a_bot_is_built_in_its_copy(tmp_path: Path) -> None:
+    build = ["python3", "-c", "open('built', 'w').write('yes')"]
+    bot = read_bot_folder(bot_folder(tmp_path, "bot", changes={"build": build}))
+    copy = freeze(bot, tmp_path / "data")
+    assert (copy / "built").read_text() == "yes"
+    assert not (tmp_path / "bot" / "built").exists()
+
+
+def test_a_build_that_fails_is_shown_and_leaves_no_copy(tmp_path: Path) -> None:
+    build = ["python3", "-c", "raise SystemExit('no compiler')"]
+    bot = read_bot_folder(bot_folder(tmp_path, "bot", changes={"build": build}))
+    with pytest.raises(BotFolderError, match=r"(?s)ended with exit code 1:\nno compiler"):
+        freeze(bot, tmp_path / "data")
+    assert list((tmp_path / "data" / "bots").iterdir()) == []
+    bot = read_bot_folder(bot_folder(tmp_path, "bot2", changes={"build": ["./no-such-program"]}))
+    with pytest.raises(BotFolderError, match="can't start"):
+        freeze(bot, tmp_path / "data")
+
+
+def test_a_folder_that_changed_after_it_was_read_is_refused(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    bot = read_bot_folder(folder)
+    (folder / "bot.py").write_text("other")
+    with pytest.raises(BotFolderError, match="changed while it was copied"):
+        freeze(bot, tmp_path / "data")
+
+
+def test_the_data_folder_is_no_part_of_a_bot(tmp_path: Path) -> None:
+    bot = read_bot_folder(bot_folder(tmp_path, "bot"))
+    copy = freeze(bot, bot.path / "rummy-data")
+    assert sorted(file.name for file in copy.iterdir()) == ["bot.py", "bot.toml"]
+    assert content_hash(bot.path) == bot.content_hash
+    with pytest.raises(BotFolderError, match=r"lies inside the bot's folder .*--data"):
+        freeze(bot, bot.path / "other")
+
+
+def test_bots_are_found_by_folder_by_folder_of_folders_and_by_name(tmp_path: Path) -> None:
+    bot_folder(tmp_path / "all", "one")
+    bot_folder(tmp_path / "all", "two")
+    assert [bot.name for bot in find_bots([str(tmp_path / "all")])] == ["one", "two"]
+    found = find_bots([str(tmp_path / "all" / "two"), "greedy"])
+    assert [bot.name for bot in found] == ["two", "greedy"]
+    assert tuple(bot.name for bot in find_bots([])) == DEFAULT_BOTS
+
+
+def test_bots_that_are_none_or_the_same_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'nobody' is neither a folder nor a sample bot.*greedy"):
+        find_bots(["nobody"])
+    folder = bot_folder(tmp_path, "one")
+    with pytest.raises(UsageError, match="are both named 'one'"):
+        find_bots([str(folder), str(folder)])

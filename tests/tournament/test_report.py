@@ -1,0 +1,117 @@
+"""Views in all formats have the same columns and lose nothing."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from tests.tournament.fakes import entry
+from tournament import report
+from tournament.report import Format, render
+from tournament.schedule import Fixture
+from tournament.standings import SeatRow, Standing
+from tournament.stored import MatchRow, Tournament
+
+TOURNAMENT = Tournament(
+    id="t1",
+    config={"format": "round_robin", "seats": 2, "encounters": 1, "rules": {}, "seed": 7},
+    config_hash="h",
+    created="2026-01-01T00:00:00+00:00",
+    status="finished",
+    matches=2,
+    planned=2,
+)
+ROW = Standing(
+    rank=1, bot="a", version="1|0", rating=10.123456789, mu=25.5, sigma=5.125, matches=2, wins=1,
+    draws=0, losses=1, mean_place=1.5, points_per_match=50.25, forfeits={"time": 2, "crash": 1},
+    mean_ms=None, worst_ms=12.3456,
+)  # fmt: skip
+LEADERBOARD = report.leaderboard_view(TOURNAMENT, [ROW, replace(ROW, rank=2, bot="b")])
+
+
+def test_json_is_what_scripts_rely_on() -> None:
+    body = json.loads(render(LEADERBOARD, Format.JSON))
+    assert body.keys() == {"tournament", "standings"}
+    assert (body["tournament"]["id"], body["tournament"]["seed"]) == ("t1", 7)
+    row = body["standings"][0]
+    expected = {
+        "rank", "bot", "version", "rating", "mu", "sigma", "matches", "wins", "draws", "losses",
+        "points_per_match", "forfeits",
+    }  # fmt: skip
+    assert expected <= row.keys()
+    assert (row["rating"], row["forfeits"], row["mean_ms"]) == (
+        10.123456789, {"time": 2, "crash": 1}, None,
+    )  # fmt: skip
+
+
+def test_csv_has_the_names_of_json_as_columns() -> None:
+    rows = list(csv.DictReader(io.StringIO(render(LEADERBOARD, Format.CSV))))
+    assert list(rows[0]) == [*json.loads(render(LEADERBOARD, Format.JSON))["standings"][0]]
+    assert (rows[1]["bot"], rows[0]["version"], rows[0]["rating"]) == ("b", "1|0", "10.123456789")
+    assert json.loads(rows[0]["forfeits"]) == {"time": 2, "crash": 1}
+    assert rows[0]["mean_ms"] == ""
+
+
+def test_markdown_escapes_bars() -> None:
+    lines = render(LEADERBOARD, Format.MARKDOWN).splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("| # | Bot | Version | Rating |")
+    assert lines[1].startswith("|---:|---|---|---:|")
+    assert "| 1\\|0 | 10.12 |" in lines[2]
+    assert "| time 2, crash 1 | – | 12.3 |" in lines[2]
+
+
+def test_a_table_off_a_terminal_is_uncut_and_without_colours() -> None:
+    text = render(LEADERBOARD, Format.TABLE)
+    assert "Tournament t1: 2 of 2 matches" in text
+    assert "time 2, crash 1" in text
+    assert "\x1b" not in text
+    assert "12.3" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_a_table_on_a_terminal_leaves_out_columns_and_cuts_no_cell(width: int) -> None:
+    console = Console(force_terminal=True, width=width, file=io.StringIO())
+    text = render(LEADERBOARD, Format.TABLE, console=console)
+    assert "…" not in text
+    assert "10.12" in text
+    plain = Text.from_ansi(text).plain
+    assert ("Version" in plain) == (width >= 100)
+    assert ("shows more columns" in plain) == (width < 200)
+    if width >= 60:
+        rows = [line for line in plain.splitlines() if not line.startswith("(")]
+        assert max(len(line) for line in rows) <= width
+
+
+def test_matches_with_and_without_a_result() -> None:
+    fixture = Fixture("f0", "e0", 0, 0, ("a", "b"), 0)
+    seat = SeatRow("a", 1, 100, None, 5, 1000, 500)
+    rows = [
+        MatchRow(fixture, 0, "m", "completed", "the end", 3, "ab" * 32, (seat, replace(seat))),
+        MatchRow(replace(fixture, position=1), 0, "", "", "stalled", None, "", ()),
+    ]
+    view = report.matches_view(TOURNAMENT, rows)
+    first, second = json.loads(render(view, Format.JSON))["matches"]
+    assert (first["seats"], first["places"], first["totals"]) == (["a", "b"], [1, 1], [100, 100])
+    assert (second["termination"], second["places"], second["deals"]) == ("", [], None)
+    assert "| 1 | f0 | e0 | 0 | a – b |  |  | – | – | stalled | – |" in render(
+        view, Format.MARKDOWN
+    )
+
+
+@pytest.mark.parametrize("format_", list(Format))
+def test_every_view_has_every_format(format_: Format) -> None:
+    view = report.bots_view([entry("a")], TOURNAMENT)
+    text = render(view, format_)
+    assert "somebody" in text
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+def test_markup_in_names_stays_text() -> None:
+    view = report.leaderboard_view(TOURNAMENT, [replace(ROW, version="[red]x[/red]")])
+    assert "[red]x[/red]" in render(view, Format.TABLE)

@@ -1,0 +1,280 @@
+"""Whole runs through real worker and bot processes; only the referee inside is a fake."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.tournament.fakes import BOT, bot_folder
+from tournament import run
+from tournament.bots import find_bots
+from tournament.config import Config
+from tournament.errors import ResumeError, TournamentError, WorkerError
+from tournament.frozen import frozen_folder
+from tournament.messages import Setup
+from tournament.progress import LineProgress
+from tournament.runner import Unplayed
+from tournament.store import Store
+from tournament.stored import FINISHED, UNFINISHED, Entry
+from tournament.views import leg_results, matches, record
+
+COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
+
+
+class Stage:
+    """A data folder, bots, and what the run said."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.data = root / "data"
+        self.marks = root / "marks"
+        self.marks.mkdir()
+        self.said: list[str] = []
+        self.store = Store.open(self.data)
+
+    def begin(self, *names: str, encounters: int = 2, seats: int = 2) -> str:
+        """Store a tournament between bots of these names, made if need be."""
+        for name in names:
+            if not (self.root / "bots" / name).exists():
+                bot_folder(self.root / "bots", name)
+        bots = find_bots([str(self.root / "bots" / name) for name in names])
+        config = Config(encounters=encounters, seats=seats)
+        return run.begin(self.store, self.data, config, bots, None)
+
+    async def play(self, tournament: str, workers: int = 2) -> list[Unplayed]:
+        """Play it with fake referees."""
+        return await run.play(
+            self.store,
+            self.data,
+            self.store.tournament(tournament),
+            workers=workers,
+            progress=LineProgress(self.said.append),
+            command=COMMAND,
+        )
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    stage = Stage(tmp_path)
+    monkeypatch.setenv("FAKE_MARKS", str(stage.marks))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with stage.store:
+        yield stage
+    assert not processes_of(stage.root), "processes were left behind"
+
+
+def processes_of(root: Path) -> list[int]:
+    """Return the processes that run in, or were given, something of this test's folder."""
+    found = []
+    for proc in Path("/proc").glob("[0-9]*"):
+        try:
+            where = str((proc / "cwd").readlink())
+            alive = (proc / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            continue
+        if where.startswith(str(root)) and alive:
+            found.append(int(proc.name))
+    return found
+
+
+async def until(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        await asyncio.sleep(0.02)
+
+
+async def test_a_round_robin_is_played_and_finished(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", "cid")
+    assert await stage.play(tournament) == []
+    legs = leg_results(stage.store, tournament)
+    assert len(legs) == 12
+    assert all(leg.has_result for leg in legs)
+    assert stage.store.tournament(tournament).status == FINISHED
+    assert stage.said[-1].startswith("12/12 matches")
+    row = matches(stage.store, tournament)[0]
+    assert row.match_id.encode() in record(stage.store, tournament, row.fixture.fixture_id)
+
+
+async def test_legs_share_the_secret_and_processes_play_one_leg_index_only(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", encounters=4)
+    await stage.play(tournament, workers=1)
+    by_encounter: dict[str, set[bytes]] = {}
+    for row in matches(stage.store, tournament):
+        secret = record(stage.store, tournament, row.fixture.fixture_id).split()[1]
+        by_encounter.setdefault(row.fixture.encounter_id, set()).add(secret)
+    assert [len(secrets) for secrets in by_encounter.values()] == [1] * 4
+    assert len(set.union(*by_encounter.values())) == 4
+    logs = run.log_folder(stage.data, tournament) / "worker-0-bots"
+    # Two bots, two leg indexes: four processes for sixteen seats.
+    assert sorted(log.name.rsplit("-", 1)[0] for log in logs.iterdir()) == [
+        "ann-leg0", "ann-leg1", "bob-leg0", "bob-leg1",
+    ]  # fmt: skip
+    assert all("hello" in log.read_text() for log in logs.iterdir())
+
+
+async def test_a_killed_workers_leg_is_played_again_and_stored_once(stage: Stage) -> None:
+    tournament = stage.begin("ann", "killer", encounters=2)
+    assert await stage.play(tournament, workers=1) == []
+    rows = matches(stage.store, tournament)
+    assert [row.termination for row in rows] == ["completed"] * 4
+    assert any("will be played again: the worker has ended" in text for text in stage.said)
+    assert (stage.marks / "killer").exists()
+
+
+@pytest.mark.parametrize("name", ["raiser", "aborter"])
+async def test_a_leg_without_a_fault_of_bots_is_played_again(stage: Stage, name: str) -> None:
+    tournament = stage.begin("ann", name, encounters=1)
+    assert await stage.play(tournament, workers=2) == []
+    assert len(leg_results(stage.store, tournament)) == 2
+    assert sum("will be played again" in text for text in stage.said) == 1
+
+
+async def test_three_aborts_leave_a_leg_unplayed_and_the_rest_played(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", "never", encounters=1)
+    unplayed = await stage.play(tournament)
+    assert {"never" in item.leg.fixture.seats for item in unplayed} == {True}
+    assert len(unplayed) == 4
+    assert len(leg_results(stage.store, tournament)) == 2
+    assert stage.store.tournament(tournament).status == UNFINISHED
+    assert {leg.aborts for leg in stage.store.pending(tournament)} == {3}
+
+
+async def test_a_bot_that_ends_at_once_forfeits_and_is_given_up_after_three_times(
+    stage: Stage,
+) -> None:
+    bot_folder(stage.root / "bots", "dud", script="import sys; print('no'); sys.exit(7)")
+    tournament = stage.begin("ann", "dud", encounters=3)
+    assert await stage.play(tournament, workers=1) == []
+    rows = matches(stage.store, tournament)
+    forfeits = [seat.forfeit for row in rows for seat in row.seats if seat.bot == "dud"]
+    assert forfeits == ["startup"] * 6
+    assert "exit code 7" in rows[0].text
+    assert "withdrawn" in rows[5].text
+    logs = list((run.log_folder(stage.data, tournament) / "worker-0-bots").glob("dud-*"))
+    assert len(logs) == 3
+    assert logs[0].read_text() == "no\n"
+
+
+async def test_a_program_that_does_not_exist_forfeits(stage: Stage) -> None:
+    bot_folder(stage.root / "bots", "gone", changes={"run": ["./no-such-program"]})
+    tournament = stage.begin("ann", "gone", encounters=1)
+    assert await stage.play(tournament, workers=1) == []
+    assert "can't be started" in matches(stage.store, tournament)[0].text
+
+
+async def test_a_bot_that_hangs_before_hello_forfeits(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = run.make_setup
+
+    def impatient(config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path) -> Setup:
+        return replace(original(config, entries, data_dir, log_dir), launch_s=0.5)
+
+    monkeypatch.setattr(run, "make_setup", impatient)
+    bot_folder(stage.root / "bots", "mute", script="import time; time.sleep(600)")
+    tournament = stage.begin("mute", "mute2", encounters=1)
+    await stage.play(tournament, workers=1)
+    assert "no hello within 0.5 s" in matches(stage.store, tournament)[0].text
+
+
+async def test_cancelling_ends_every_process_and_a_resume_plays_the_rest(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", "sleeper", encounters=1)
+    playing = asyncio.create_task(stage.play(tournament))
+    await until((stage.marks / "sleeper").exists)
+    assert processes_of(stage.root)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert not processes_of(stage.root)
+    before = {leg.position for leg in leg_results(stage.store, tournament)}
+    chosen = run.latest_unfinished(stage.store)
+    run.check_unchanged(stage.store, stage.data, chosen)
+    pending = stage.store.pending(tournament)
+    assert {leg.fixture.position for leg in pending} == set(range(6)) - before
+
+
+async def test_a_worker_that_loses_its_runner_ends_with_its_bots(stage: Stage) -> None:
+    tournament = stage.begin("ann", "sleeper", encounters=1)
+    script = f"""
+import asyncio, pathlib, sys
+from tournament import run
+from tournament.progress import LineProgress
+from tournament.store import Store
+store = Store.open(pathlib.Path({str(stage.data)!r}))
+asyncio.run(run.play(store, pathlib.Path({str(stage.data)!r}), store.tournament({tournament!r}),
+    workers=1, progress=LineProgress(print), command={COMMAND!r}))
+"""
+    runner = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, stdout=asyncio.subprocess.DEVNULL
+    )
+    await until((stage.marks / "sleeper").exists)
+    assert len(processes_of(stage.root)) == 2
+    assert len(list(stage.root.glob("rummy-*"))) == 1
+    runner.kill()
+    await runner.wait()
+    await until(lambda: not processes_of(stage.root))
+    await until(lambda: not list(stage.root.glob("rummy-*")))
+
+
+async def test_a_worker_that_cannot_begin_is_explained_with_its_log(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", encounters=1)
+    with pytest.raises(WorkerError, match=r"(?s)did not become ready.*ends with:.*no such thing"):
+        await run.play(
+            stage.store,
+            stage.data,
+            stage.store.tournament(tournament),
+            workers=2,
+            progress=LineProgress(stage.said.append),
+            command=(sys.executable, "-c", "raise SystemExit('no such thing')"),
+        )
+
+
+def test_a_resume_is_refused_when_a_bot_changed(stage: Stage) -> None:
+    tournament = stage.store.tournament(stage.begin("ann", "bob"))
+    run.check_unchanged(stage.store, stage.data, tournament)
+    (stage.root / "bots" / "ann" / "bot.py").write_text(BOT + "# better\n")
+    with pytest.raises(ResumeError, match=r"ann changed: ann began the tournament as \w{12} and"):
+        run.check_unchanged(stage.store, stage.data, tournament)
+
+
+def test_a_tournament_is_played_by_one_process_at_a_time(stage: Stage) -> None:
+    with (
+        run.playing_alone(stage.data, "t"),
+        pytest.raises(ResumeError, match="t is being played by another process"),
+        run.playing_alone(stage.data, "t"),
+    ):
+        pass
+    with run.playing_alone(stage.data, "t"):
+        pass
+
+
+def test_a_seed_makes_the_same_deals_and_without_one_they_differ(stage: Stage) -> None:
+    folders = [str(bot_folder(stage.root / "bots", name)) for name in ("ann", "bob")]
+
+    def secrets_of(seed: int | None) -> list[tuple[bytes, bytes]]:
+        config = Config(encounters=2, seed=seed)
+        tournament = run.begin(stage.store, stage.data, config, find_bots(folders), None)
+        return [(leg.secret, leg.salt) for leg in stage.store.pending(tournament)]
+
+    assert secrets_of(7) == secrets_of(7)
+    assert secrets_of(7) != secrets_of(8)
+    assert not set(secrets_of(None)) & set(secrets_of(None))
+
+
+def test_bots_are_played_from_frozen_copies(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob")
+    entries = stage.store.entries(tournament)
+    for item in entries:
+        copy = frozen_folder(stage.data, item.content_hash)
+        assert (copy / "bot.py").read_text() == BOT
+    assert oct((stage.data / "bots").stat().st_mode)[-3:] == "700"
+
+
+def test_errors_have_one_base_class() -> None:
+    assert issubclass(ResumeError, TournamentError)

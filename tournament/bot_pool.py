@@ -1,0 +1,176 @@
+"""The bots that one worker keeps running: started when first needed, a bounded number kept.
+
+Process i of a bot plays leg i only, so that no process meets the same deals twice. A process that
+forfeited or ended is not used again.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tournament.errors import LaunchError
+from tournament.launch import BotProcess, scrubbed_environment
+from tournament.messages import BotEnded, BotSpec, BotStarted, Message, Setup
+from tournament.processes import process_mark
+
+WARM_ANSWER_S = 1.0
+"""How long a bot that was connected a moment ago may take to be so again."""
+
+Key = tuple[str, int]
+"""Name of the bot and leg index."""
+
+
+class Gate(Protocol):
+    """The part of the referee that bots come in through."""
+
+    def issue_token(self, bot: str, version: str) -> str:
+        """Return a new token, which is the bot's identity."""
+
+    async def wait_connected(self, token: str, timeout_s: float) -> object:
+        """Wait until the bot has been welcomed. Raises TimeoutError, ConnectionError."""
+
+    def report_exit(self, token: str, reason: str) -> None:
+        """Say that the bot's process has ended."""
+
+    def revoke_token(self, token: str) -> None:
+        """Let nobody in with this token any more."""
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    token: str
+    process: BotProcess | None = None
+    is_reported: bool = False
+    """The referee knows that the process has ended, or does not care any more."""
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.is_running
+
+
+class BotPool:
+    """Bots by name and leg. `report` tells the runner about processes."""
+
+    def __init__(
+        self, gate: Gate, address: str, setup: Setup, report: Callable[[Message], None]
+    ) -> None:
+        self._gate = gate
+        self._address = address
+        self._setup = setup
+        self._report = report
+        self._bots = {bot.name: bot for bot in setup.bots}
+        self._running: dict[Key, _Running] = {}  # least recently used first
+        self._starts = itertools.count()
+
+    async def seat(
+        self, names: Collection[str], leg: int, *, fresh: bool, withdrawn: Collection[str]
+    ) -> list[str]:
+        """Return a token for each bot, in order; every bot that can be started is connected.
+
+        A bot that can't, and one that is withdrawn, gets a token that will never connect.
+        """
+        keys = [(name, leg) for name in names]
+        if fresh:
+            await self._retire(keys)
+        await self._make_room(keys)
+        return list(
+            await asyncio.gather(
+                *(self._token(key, is_withdrawn=key[0] in withdrawn) for key in keys)
+            )
+        )
+
+    async def dismiss(self, names: Collection[str], leg: int) -> None:
+        """Use the processes of these bots no more."""
+        await self._retire([(name, leg) for name in names])
+
+    async def dismiss_ended(self) -> None:
+        """Forget bots whose process has ended."""
+        await self._retire([key for key, bot in self._running.items() if not bot.is_alive])
+
+    async def close(self) -> None:
+        """Stop all bots, at once."""
+        await self._retire(list(self._running))
+
+    async def _token(self, key: Key, *, is_withdrawn: bool) -> str:
+        running = self._running.pop(key, None)
+        if running is not None:
+            self._running[key] = running  # the most recently used is the last
+            try:
+                await self._gate.wait_connected(running.token, timeout_s=WARM_ANSWER_S)
+            except (TimeoutError, ConnectionError):
+                await self._retire([key])
+                running = None
+        if running is None:
+            bot = self._bots[key[0]]
+            running = _Running(self._gate.issue_token(bot=bot.name, version=bot.version))
+            self._running[key] = running
+            if is_withdrawn:
+                self._report_exit(running, "withdrawn after ending too often")
+            else:
+                await self._start(bot, key[1], running)
+        return running.token
+
+    async def _start(self, bot: BotSpec, leg: int, running: _Running) -> None:
+        folder = Path(bot.folder)
+        environment = scrubbed_environment(folder, os.environ) | {
+            "RUMMY_REFEREE": self._address,
+            "RUMMY_TOKEN": running.token,
+        }
+        loop = asyncio.get_running_loop()
+
+        def ended(text: str) -> None:
+            # From the process's own thread; when the loop is closed nobody is left to tell.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._ended, running, text)
+
+        try:
+            running.process = BotProcess(
+                bot.run,
+                folder=folder,
+                environment=environment,
+                log=Path(self._setup.log_dir, f"{bot.name}-leg{leg}-{next(self._starts)}.log"),
+                memory_mb=bot.memory_mb,
+                on_exit=ended,
+            )
+        except LaunchError as error:
+            self._report_exit(running, str(error))
+            return
+        pid = running.process.pid
+        self._report(BotStarted(pid=pid, mark=process_mark(pid)))
+        try:
+            await self._gate.wait_connected(running.token, timeout_s=self._setup.launch_s)
+        except TimeoutError:
+            self._report_exit(running, f"no hello within {self._setup.launch_s:g} s")
+            await asyncio.to_thread(running.process.stop)
+        except ConnectionError:
+            await asyncio.to_thread(running.process.stop)
+
+    def _ended(self, running: _Running, text: str) -> None:
+        assert running.process is not None
+        self._report_exit(running, text)
+        self._report(BotEnded(pid=running.process.pid))
+
+    def _report_exit(self, running: _Running, text: str) -> None:
+        if not running.is_reported:
+            running.is_reported = True
+            self._gate.report_exit(running.token, text)
+
+    async def _make_room(self, needed: Collection[Key]) -> None:
+        idle = [key for key in self._running if key not in needed]
+        surplus = len(idle) + len(needed) - max(self._setup.warm, len(needed))
+        await self._retire(idle[: max(0, surplus)])
+
+    async def _retire(self, keys: Collection[Key]) -> None:
+        gone = [self._running.pop(key) for key in keys if key in self._running]
+        await asyncio.gather(*(self._stop(running) for running in gone))
+
+    async def _stop(self, running: _Running) -> None:
+        running.is_reported = True
+        self._gate.revoke_token(running.token)
+        if running.process is not None:
+            await asyncio.to_thread(running.process.stop)

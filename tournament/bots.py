@@ -1,0 +1,55 @@
+"""Finds bots: folders by path, and the sample bots by name."""
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from tournament.bot_folder import MANIFEST, BotFolder, read_bot_folder
+from tournament.errors import UsageError
+
+DEFAULT_BOTS = ("random", "greedy", "counting")
+
+
+def sample_bot_folders() -> dict[str, Path]:
+    """Return the folders of the installed sample bots, by name."""
+    spec = importlib.util.find_spec("sample_bots")
+    locations = (spec and spec.submodule_search_locations) or ()
+    return {
+        manifest.parent.name: manifest.parent
+        for location in locations
+        for manifest in sorted(Path(location).glob(f"*/{MANIFEST}"))
+    }
+
+
+def find_bots(texts: Sequence[str]) -> list[BotFolder]:
+    """Return the bots that the texts mean, in order.
+
+    A text is a bot's folder, a folder of such folders, or the name of a sample bot; without texts
+    it is the default sample bots. Raises TournamentError.
+    """
+    folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
+    bots = [read_bot_folder(folder) for folder in folders]
+    seen: dict[str, BotFolder] = {}
+    for bot in bots:
+        other = seen.setdefault(bot.name, bot)
+        if other is not bot:
+            raise UsageError(
+                f"{other.path} and {bot.path} are both named {bot.name!r}:"
+                " the bots of a tournament must have different names"
+            )
+    return bots
+
+
+def _folders(text: str) -> list[Path]:
+    path = Path(text)
+    if path.is_dir():
+        if not (path / MANIFEST).exists():
+            inner = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
+            if inner:
+                return inner
+        return [path]  # its own error says what is missing
+    samples = sample_bot_folders()
+    if text in samples:
+        return [samples[text]]
+    known = ", ".join(samples) or "none are installed"
+    raise UsageError(f"{text!r} is neither a folder nor a sample bot: the sample bots are {known}")

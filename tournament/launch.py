@@ -1,0 +1,187 @@
+"""Starts a bot's process, keeps its output, notices its end, and leaves nothing of it behind."""
+
+import contextlib
+import importlib.util
+import os
+import signal
+import site
+import subprocess
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from tournament.errors import LaunchError
+
+LOG_CAP_BYTES = 256 * 1024
+_ALLOWED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "JAVA_HOME")
+_PYTHONS = ("python3", "python")
+_CHUNK = 64 * 1024
+
+
+def program_argv(argv: Sequence[str]) -> list[str]:
+    """Return what to execute: `python3` and `python` mean the interpreter that runs this."""
+    return [sys.executable if argv[0] in _PYTHONS else argv[0], *argv[1:]]
+
+
+def scrubbed_environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the little of `environ` that a bot may see, and what every bot gets."""
+    kept = {name: environ[name] for name in _ALLOWED if name in environ}
+    kept["HOME"] = str(folder)
+    # Frozen copies stay as they are, and a crash loses none of the output before it.
+    kept |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    paths = import_paths()
+    if paths:
+        kept["PYTHONPATH"] = os.pathsep.join(paths)
+    return kept
+
+
+def import_paths() -> list[str]:
+    """Return the folders of the stubs and the sample bots, where they are not installed."""
+    installed = {Path(path).resolve() for path in site.getsitepackages()}
+    installed.add(Path(sysconfig.get_path("purelib")).resolve())
+    paths = []
+    for package in ("rummy", "sample_bots"):
+        spec = importlib.util.find_spec(package)
+        for location in (spec and spec.submodule_search_locations) or ():
+            parent = Path(location).resolve().parent
+            if parent not in installed:
+                paths.append(str(parent))
+    if not any(Path(path, "rummy").is_dir() for path in paths):
+        # A checkout that is not installed keeps the stubs one folder deeper.
+        proto = Path(__file__).resolve().parent.parent / "proto"
+        if (proto / "rummy").is_dir():
+            paths.append(str(proto))
+    return list(dict.fromkeys(paths))
+
+
+class BotProcess:
+    """One running bot, in a session and process group of its own.
+
+    `on_exit` is called once, from another thread, with words like "exit code 1". Everything the
+    process leaves in its group is killed when it ends.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        log: Path,
+        memory_mb: int | None = None,
+        on_exit: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Start the process. Raises LaunchError."""
+        self._on_exit = on_exit
+        self._lock = threading.Lock()  # held while the process is reaped or signalled
+        self._ended = threading.Event()
+        self.exit_text: str | None = None
+        try:
+            log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            log_file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise LaunchError(f"{log} can't be written: {error.strerror}") from error
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - running a bot is the purpose
+                program_argv(argv),
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            os.close(log_file)
+            raise LaunchError(f"{folder}: {list(argv)} can't be started: {error}") from error
+        self.pid = self._process.pid
+        if memory_mb is not None:
+            _limit_memory(self.pid, memory_mb)
+        assert self._process.stdout is not None
+        self._drainer = threading.Thread(
+            target=_drain, args=(self._process.stdout, log_file), daemon=True
+        )
+        self._drainer.start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended yet."""
+        return not self._ended.is_set()
+
+    def stop(self, grace_s: float = 2.0) -> None:
+        """Ask the process to end, kill its group if it does not, and wait until it is gone."""
+        self._signal(signal.SIGTERM)
+        if not self._ended.wait(grace_s):
+            self._signal(signal.SIGKILL)
+        self._ended.wait()
+        # Somebody who left the group may keep the pipe open: its output is not waited for.
+        self._drainer.join(timeout=1.0)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return whether the process has ended within the time."""
+        return self._ended.wait(timeout_s)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._lock:
+            if self._process.returncode is None:
+                _signal_group(self.pid, number)
+
+    def _watch(self) -> None:
+        if hasattr(os, "waitid"):
+            # Until it is reaped, its number belongs to no other process group.
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            with self._lock:
+                _signal_group(self.pid, signal.SIGKILL)
+                code = self._process.wait()
+        else:  # macOS before Python 3.13
+            code = self._process.wait()
+            _signal_group(self.pid, signal.SIGKILL)
+        self.exit_text = _exit_text(code)
+        self._ended.set()
+        self._on_exit(self.exit_text)
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _exit_text(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _limit_memory(pid: int, memory_mb: int) -> None:
+    try:
+        import resource  # noqa: PLC0415 - prlimit is there on Linux only
+
+        size = memory_mb * 1024 * 1024
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+    except (AttributeError, OSError):
+        return
+
+
+def _drain(pipe: IO[bytes], log_file: int) -> None:
+    """Copy a process's output to its log up to the cap, and read on so that it never blocks."""
+    left = LOG_CAP_BYTES
+    fd = pipe.fileno()
+    try:
+        while chunk := os.read(fd, _CHUNK):
+            if left <= 0:
+                continue
+            with contextlib.suppress(OSError):  # a full disk must not stop the bot
+                os.write(log_file, chunk[:left])
+                if len(chunk) >= left:
+                    os.write(log_file, b"\n(the log ends here: its cap is reached)\n")
+            left -= len(chunk)
+    finally:
+        os.close(log_file)
+        pipe.close()

@@ -1,0 +1,129 @@
+"""Shows how far a run is: a bar on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+LINE_EVERY_S = 5.0
+
+
+class ProgressView(Protocol):
+    """What the runner tells about its work."""
+
+    def begin(self, *, done: int, planned: int) -> None:
+        """Begin, with `done` of `planned` matches played before."""
+
+    def advance(self) -> None:
+        """Count a match that is stored."""
+
+    def note(self, text: str) -> None:
+        """Show a line that is worth keeping."""
+
+    def end(self) -> None:
+        """Leave the terminal tidy."""
+
+
+class _Rate:
+    """Matches a second since the beginning."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
+        self.played = 0
+
+    def per_second(self) -> float:
+        elapsed = self._clock() - self._began
+        return self.played / elapsed if elapsed > 0 else 0.0
+
+
+class BarProgress:
+    """A bar with matches done, matches a second and the time left."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("matches"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:.1f} matches/s"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._rate = _Rate(time.monotonic)
+        self._task = self._progress.add_task("matches", total=None, rate=0.0)
+
+    def begin(self, *, done: int, planned: int) -> None:
+        """Show the bar."""
+        self._rate = _Rate(time.monotonic)
+        self._progress.update(self._task, total=planned, completed=done)
+        self._progress.start()
+
+    def advance(self) -> None:
+        """Move the bar by one match."""
+        self._rate.played += 1
+        self._progress.update(self._task, advance=1, rate=self._rate.per_second())
+
+    def note(self, text: str) -> None:
+        """Show a line above the bar."""
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def end(self) -> None:
+        """Leave the bar as it is and go below it."""
+        self._progress.stop()
+
+
+class LineProgress:
+    """A line every few seconds, for logs."""
+
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write = write
+        self._clock = clock
+        self._rate = _Rate(clock)
+        self._done = self._planned = 0
+        self._last = clock()
+
+    def begin(self, *, done: int, planned: int) -> None:
+        """Say how much there is to do."""
+        self._done, self._planned = done, planned
+        self._rate = _Rate(self._clock)
+        self._last = self._clock()
+        self._write(f"{planned - done} matches to play, {done} of {planned} are done")
+
+    def advance(self) -> None:
+        """Count a match, and say so if it is time."""
+        self._done += 1
+        self._rate.played += 1
+        now = self._clock()
+        if now - self._last >= LINE_EVERY_S or self._done == self._planned:
+            self._last = now
+            rate = self._rate.per_second()
+            left = (self._planned - self._done) / rate if rate else 0.0
+            self._write(
+                f"{self._done}/{self._planned} matches, {rate:.1f} matches/s, {left:.0f} s left"
+            )
+
+    def note(self, text: str) -> None:
+        """Write the line."""
+        self._write(text)
+
+    def end(self) -> None:
+        """Nothing is left to tidy."""
+
+
+def make_progress(console: Console) -> ProgressView:
+    """Return the view that suits where the console goes."""
+    if console.is_terminal:
+        return BarProgress(console)
+    return LineProgress(lambda text: console.print(text, markup=False, soft_wrap=True))

@@ -1,0 +1,194 @@
+"""The runner's side of a worker: starts the process, talks to it, leaves nothing of it behind."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Self
+
+from tournament.errors import WorkerError
+from tournament.launch import import_paths
+from tournament.messages import (
+    LINE_LIMIT_BYTES,
+    Acknowledged,
+    BotEnded,
+    BotStarted,
+    Failed,
+    Message,
+    PlayLeg,
+    Ready,
+    Result,
+    Setup,
+    decode,
+    encode,
+)
+from tournament.processes import kill_leftover_group
+
+COMMAND = (sys.executable, "-m", "tournament.worker")
+READY_S = 60.0
+STOP_S = 10.0
+_SOCKET_PATH_MOST = 100
+_LOG_TAIL = 1_500
+
+
+class WorkerLostError(Exception):
+    """The worker ended, or had to be ended, before it answered."""
+
+
+class WorkerProcess:
+    """A running worker. Make one with `start`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, socket_dir: Path, log: Path) -> None:
+        self._process = process
+        self._socket_dir = socket_dir
+        self._log = log
+        self._bots: dict[int, str] = {}
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @classmethod
+    async def start(
+        cls, setup: Setup, *, log_dir: Path, number: int, command: Sequence[str] = COMMAND
+    ) -> Self:
+        """Start a worker and wait until it is ready. Raises WorkerError."""
+        log = log_dir / f"worker-{number}.log"
+        socket_dir = _socket_dir()
+        try:
+            with _private_log(log) as log_file:
+                process = await asyncio.create_subprocess_exec(
+                    *command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=log_file,
+                    env=_environment(),
+                    limit=LINE_LIMIT_BYTES,
+                    # Ctrl-C is for the runner, which then ends its workers in order.
+                    start_new_session=True,
+                )
+        except OSError as error:
+            shutil.rmtree(socket_dir, ignore_errors=True)
+            raise WorkerError(f"worker {number} can't be started: {error}") from error
+        worker = cls(process, socket_dir, log)
+        try:
+            async with asyncio.timeout(READY_S):
+                await worker._send(replace(setup, socket_dir=str(socket_dir)))
+                answer = await worker._answer()
+        except (TimeoutError, WorkerLostError) as error:
+            await worker.stop(grace_s=0)
+            raise WorkerError(
+                f"worker {number} did not become ready ({error}); {log} ends with:\n"
+                + worker._log_tail()
+            ) from error
+        except BaseException:
+            await worker.stop(grace_s=0)
+            raise
+        if not isinstance(answer, Ready):
+            await worker.stop(grace_s=0)
+            raise WorkerError(f"worker {number} began with {answer!r}: expected Ready")
+        return worker
+
+    async def play(self, leg: PlayLeg, *, limit_s: float) -> Result | Failed:
+        """Have a leg played. Raises WorkerLostError when no answer comes."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._send(leg)
+                answer = await self._answer()
+        except TimeoutError:
+            raise WorkerLostError(f"the worker gave no answer within {limit_s:g} s") from None
+        if not isinstance(answer, Result | Failed) or answer.fixture_id != leg.fixture_id:
+            raise WorkerLostError(f"the worker answered a leg with {answer!r}")
+        return answer
+
+    async def acknowledge(self, fixture_id: str) -> None:
+        """Tell the worker that a leg is done with, so that it may begin another."""
+        # Should it be gone, the next leg will find out.
+        with contextlib.suppress(WorkerLostError):
+            await self._send(Acknowledged(fixture_id))
+
+    async def stop(self, grace_s: float = STOP_S) -> None:
+        """End the worker and all its bots, and wait until they are gone."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        # What is still in the pipe is read, so that the worker can't hang in writing to it.
+        draining = asyncio.create_task(self._drain())
+        try:
+            async with asyncio.timeout(grace_s):
+                await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        finally:
+            await draining
+            for pid, mark in self._bots.items():
+                kill_leftover_group(pid, mark)
+            self._bots.clear()
+            shutil.rmtree(self._socket_dir, ignore_errors=True)
+
+    async def _drain(self) -> None:
+        with contextlib.suppress(WorkerLostError):
+            while True:
+                await self._answer()
+
+    async def _send(self, message: Message) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(encode(message))
+            await self._process.stdin.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            raise WorkerLostError("the worker has ended") from None
+
+    async def _answer(self) -> Message:
+        """Return the next message that is not about processes."""
+        assert self._process.stdout is not None
+        while True:
+            try:
+                line = await self._process.stdout.readline()
+            except ValueError as error:
+                raise WorkerLostError(f"the worker sent too long a line: {error}") from error
+            if not line.endswith(b"\n"):
+                raise WorkerLostError("the worker has ended")
+            try:
+                message = decode(line)
+            except ValueError as error:
+                raise WorkerLostError(str(error)) from error
+            if isinstance(message, BotStarted):
+                self._bots[message.pid] = message.mark
+            elif isinstance(message, BotEnded):
+                self._bots.pop(message.pid, None)
+            else:
+                return message
+
+    def _log_tail(self) -> str:
+        try:
+            return self._log.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
+        except OSError as error:
+            return f"({error})"
+
+
+def _private_log(path: Path) -> IO[bytes]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment with the packages found again, installed or not."""
+    paths = [*import_paths(), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def _socket_dir() -> Path:
+    """Make a private folder whose path leaves room for a socket's name."""
+    folder = Path(tempfile.mkdtemp(prefix="rummy-"))
+    if len(str(folder / "referee.sock")) < _SOCKET_PATH_MOST:
+        return folder
+    folder.rmdir()
+    return Path(tempfile.mkdtemp(prefix="rummy-", dir="/tmp"))
