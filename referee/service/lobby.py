@@ -18,6 +18,7 @@ from referee.service.server import Referee
 
 _log = structlog.get_logger()
 _START_S = 30.0
+_MOST_MATCHES = 1_000
 
 
 class HouseBotError(ValueError):
@@ -58,6 +59,7 @@ class Lobby:
         self._spec = spec
         self._program = known.get(spec.house)
         self._house: list[_HouseBot] = []
+        self._room = asyncio.Semaphore(_MOST_MATCHES)
         self._waiting: list[Bot] = []
         self._served: set[Bot] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -69,6 +71,8 @@ class Lobby:
                 house = _HouseBot(self._referee, self._spec.house, self._program, self._address)
                 self._house.append(house)
                 await house.start()
+            # A house bot plays as many matches at once as it said it can; others wait.
+            self._room = asyncio.Semaphore(min(house.capacity for house in self._house))
             _log.info("house bot is ready", bot=self._spec.house, seats=self._spec.seats)
         self._referee.on_arrival(self._arrived)
 
@@ -109,7 +113,8 @@ class Lobby:
                 table = [*guests, *(await self._house_players())]
                 shift = number % len(table)
                 seated = table[-shift:] + table[:-shift] if shift else table
-                result = await self._referee.play_bots(self._match(seated), seated)
+                async with self._room:
+                    result = await self._referee.play_bots(self._match(seated), seated)
                 for bot in guests:
                     _log.info("result", bot=bot.name, **_summary(result, seated.index(bot)))
                 number += 1
@@ -159,6 +164,12 @@ class _HouseBot:
         self._address = address
         self._process: asyncio.subprocess.Process | None = None
         self._watcher: asyncio.Task[None] | None = None
+
+    @property
+    def capacity(self) -> int:
+        """Matches that it can play at once."""
+        session = self.bot.session if self.bot else None
+        return session.max_concurrent_matches if session else 1
 
     async def player(self) -> Bot:
         """The connected bot. Raises HouseBotError if it does not start again."""
