@@ -10,6 +10,7 @@ from referee.engine.actions import (
     Action,
     Reason,
     Verb,
+    lay_off,
     meld,
     swap,
 )
@@ -268,7 +269,11 @@ def _plays(state: State) -> list[Action]:
     if state.table and _gate_is_open(state):
         for target in state.table:
             if target.shape.adjacent & hand:
-                found += [action for action in target.layoffs if action.used & hand == action.used]
+                found += [
+                    lay_off(target.meld_id, cards)
+                    for cards in target.shape.extensions
+                    if cards & hand == cards
+                ]
             if wild:
                 found += sorted(wild_layoffs(state, target), key=_wild_order)
         if rules.wild_swap:

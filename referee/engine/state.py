@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
-from referee.engine.actions import Action, Verb, Wild, lay_off
+from referee.engine.actions import Verb, Wild
 from referee.engine.cards import JOKER, Card, Cards
 from referee.engine.melds import MeldTables, Shape, meld_tables
 from referee.engine.ruleset import RuleSet
@@ -32,7 +32,7 @@ class DealTermination(Enum):
 class TableMeld:
     """A meld on the table. Grown melds are new objects, so a copied table shares them safely."""
 
-    __slots__ = ("__weakref__", "layoffs", "meld_id", "shape", "wilds")
+    __slots__ = ("__weakref__", "meld_id", "shape", "wilds")
 
     def __init__(self, meld_id: int, shape: Shape, wilds: tuple[Wild, ...] = ()) -> None:
         self.meld_id = meld_id
@@ -40,25 +40,11 @@ class TableMeld:
         self.shape = shape
         self.wilds = wilds
         """Sorted wild cards with their meanings; all other cards are natural."""
-        self.layoffs: tuple[Action, ...] = _layoffs(meld_id, shape)
-        """Every layoff of natural cards that could ever fit."""
 
     def wild_for(self, card: Card) -> Wild | None:
         """The wild a swap with this card takes: the joker first, then deuces C D H S."""
         standing = [wild for wild in self.wilds if wild[1] == card]
         return min(standing, key=lambda wild: (wild[0] != JOKER, wild[0])) if standing else None
-
-
-_LAYOFFS: dict[tuple[int, Shape], tuple[Action, ...]] = {}
-
-
-def _layoffs(meld_id: int, shape: Shape) -> tuple[Action, ...]:
-    """One tuple for each place and shape, made when first needed."""
-    known = _LAYOFFS.get((meld_id, shape))
-    if known is None:
-        known = tuple(lay_off(meld_id, cards) for cards in shape.extensions)
-        _LAYOFFS[meld_id, shape] = known
-    return known
 
 
 @dataclass(slots=True)

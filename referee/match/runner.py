@@ -5,7 +5,8 @@ connection, the deal and the match go on from their own state.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec
 
 from referee.engine.actions import IllegalAction
 from referee.engine.events import Event
@@ -30,8 +31,26 @@ _FAULTS: Final = {
 }
 
 
+_Arguments = ParamSpec("_Arguments")
+
+
+def _entry(
+    method: Callable[Concatenate["Match", _Arguments], None],
+) -> Callable[Concatenate["Match", _Arguments], None]:
+    """A way into the match from outside: what goes wrong behind it is the referee's own fault."""
+
+    @wraps(method)
+    def guarded(match: "Match", *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
+        try:
+            method(match, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no bot is to blame
+            match.fault(error)
+
+    return guarded
+
+
 class Match:
-    """One match from `start` to `result`. Every method returns at once."""
+    """One match from `start` to `result`. Every method returns at once, and none raises."""
 
     def __init__(
         self,
@@ -40,6 +59,7 @@ class Match:
         players: Sequence[SeatPlayer],
         clock: Clock,
         on_end: Callable[[MatchResult], None],
+        on_fault: Callable[[Exception], None],
         policy: Policy = Policy(),  # noqa: B008 - frozen
     ) -> None:
         self.spec = spec
@@ -52,6 +72,7 @@ class Match:
         self._game = game
         self._clock = clock
         self._on_end = on_end
+        self._on_fault = on_fault
         self._record = Record()
         self._totals = [0] * len(players)
         self._forgiven_us = 0
@@ -66,6 +87,7 @@ class Match:
 
     # --- beginning ------------------------------------------------------------------------------
 
+    @_entry
     def start(self) -> None:
         """Tell the players; they have the startup time to get ready."""
         spec = self.spec
@@ -75,11 +97,13 @@ class Match:
         for seat in self.seats:
             seat.player.match_starting()
 
+    @_entry
     def ready(self, number: int) -> None:
         """A seat is prepared. Saying so again changes nothing."""
         self.seats[number].is_ready = True
         self._begin_if_settled()
 
+    @_entry
     def absent(self, number: int) -> None:
         """A seat will not get ready: its process is gone."""
         self.seats[number].is_absent = True
@@ -89,6 +113,7 @@ class Match:
         if all(seat.is_ready or seat.is_absent for seat in self.seats):
             self._begin()
 
+    @_entry
     def _begin(self) -> None:
         """Deal. Whoever is not ready by now has forfeited."""
         if self._playing or self.result is not None:
@@ -149,6 +174,7 @@ class Match:
         if self._flush is None and self._playing:
             self._flush = self._clock.call_at(now + self.policy.flush_after_us, self._show_waiting)
 
+    @_entry
     def _show_waiting(self) -> None:
         """Show what has waited long enough to seats that do not come to act; look again later."""
         self._flush = None
@@ -196,6 +222,7 @@ class Match:
 
     # --- answers --------------------------------------------------------------------------------
 
+    @_entry
     def choose(self, number: int, decision_id: int, choice: Choice) -> None:
         """An answer has arrived."""
         seat, pending = self.seats[number], self._pending
@@ -281,6 +308,7 @@ class Match:
         seat = self._to_act
         return 0 if seat is None else seat.clock.budget_us(with_reconnect=seat.was_away)
 
+    @_entry
     def _expired(self, spent_us: int, forgiven_us: int) -> None:
         seat, pending = self._to_act, self._pending
         assert seat is not None, "a decision that expires is pending"
@@ -316,6 +344,7 @@ class Match:
 
     # --- connections and ends -------------------------------------------------------------------
 
+    @_entry
     def connection_lost(self, number: int) -> None:
         """The seat can't be reached. If it is to act, its clock runs on into the reconnect time."""
         seat = self.seats[number]
@@ -330,6 +359,7 @@ class Match:
         if max(lost_us) - min(lost_us) <= self.policy.together_us:
             self._finish(Termination.ABORTED, "the connections of all seats were lost together")
 
+    @_entry
     def protocol_broken(self, number: int) -> None:
         """The seat's session was closed for what it sent: a lost connection, if not repeated."""
         seat = self.seats[number]
@@ -338,6 +368,7 @@ class Match:
             self.forfeit(number, Forfeit.PROTOCOL)
         self.connection_lost(number)
 
+    @_entry
     def connection_back(self, number: int) -> None:
         """The seat can be reached again, perhaps by a process that knows nothing of the match.
 
@@ -354,6 +385,7 @@ class Match:
                 pending.spent_us, _ = self._deadline.measure()
             seat.show_again(pending)
 
+    @_entry
     def forfeit(self, number: int, fault: Forfeit) -> None:
         """The seat has lost the match by a fault outside of play."""
         seat = self.seats[number]
@@ -372,6 +404,11 @@ class Match:
         """Nobody's fault: the match ends without a result."""
         if self.result is None:
             self._finish(Termination.ABORTED, text)
+
+    def fault(self, error: Exception) -> None:
+        """The referee itself failed: nobody loses by it."""
+        self._on_fault(error)
+        self.abort(f"the referee failed ({type(error).__name__})")
 
     def _forfeit(self, seat: Seat, fault: Forfeit) -> None:
         """Take a seat out of contention; the match goes on if two others are left."""
@@ -413,6 +450,8 @@ class Match:
             record=self._record.content,
             record_hash=self._record.head,
         )
-        for seat in self.seats:
-            seat.player.match_ended(self.result)
-        self._on_end(self.result)
+        try:
+            for seat in self.seats:
+                seat.player.match_ended(self.result)
+        finally:
+            self._on_end(self.result)

@@ -18,6 +18,7 @@ from rummy.referee.v1 import play_pb2 as pb
 
 _log = structlog.get_logger()
 _NAME_CHARACTERS = 64
+_UNKNOWN_TOKEN = "the token is not known here, or was revoked"  # noqa: S105 - no secret
 
 
 class PlayService:
@@ -100,8 +101,7 @@ class PlayService:
             token = f"no token {next(self._numbers)}"
         bot = self.bot_of(token)
         if bot is None:
-            unknown = "the token is not known here, or was revoked"
-            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", unknown)
+            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", _UNKNOWN_TOKEN)
         return bot
 
     # --- messages of a session ------------------------------------------------------------------
@@ -109,6 +109,8 @@ class PlayService:
     def hello(self, session: Session, hello: pb.Hello) -> None:
         """Welcome the bot and hand it the matches that an older session left."""
         bot = self._sessions[session]
+        if self.bots.get(bot.identity.key) is not bot:
+            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", _UNKNOWN_TOKEN)
         for name, value in (("bot", hello.bot), ("version", hello.version)):
             if len(value) > _NAME_CHARACTERS:
                 text = f"hello.{name} has {len(value)} characters: at most {_NAME_CHARACTERS}"

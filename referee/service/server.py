@@ -194,7 +194,11 @@ class Referee:
         game = RummyGame(spec.rules, len(spec.seats), spec.secret, spec.first_dealer)
         messages = MatchMessages(spec, self._policy)
         seats = [SeatOfBot(bot, number, messages) for number, bot in enumerate(bots)]
-        match = Match(spec, game, seats, self._clock, on_end, self._policy)
+
+        def on_fault(error: Exception) -> None:
+            _log.error("the referee failed", match_id=spec.match_id, exc_info=error)
+
+        match = Match(spec, game, seats, self._clock, on_end, on_fault, self._policy)
         for seat, bot in zip(seats, bots, strict=True):
             seat.match = match
             bot.seats[spec.match_id] = seat

@@ -77,7 +77,7 @@ class Session:
         self._backlog = 0
         self._wake: asyncio.Future[None] | None = None
         self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
-        self._window_begin = 0.0
+        self._window_begin = asyncio.get_running_loop().time()
         self._in_window = 0
 
     # --- writing --------------------------------------------------------------------------------
@@ -165,11 +165,10 @@ class Session:
     def _check_rate(self) -> None:
         self._in_window += 1
         if self._in_window <= self.limits.max_messages_per_second * RATE_WINDOW_S:
-            if self._in_window % 256:
-                return
-            now = asyncio.get_running_loop().time()
-            if now - self._window_begin > RATE_WINDOW_S:
-                self._window_begin, self._in_window = now, 0
+            return
+        now = asyncio.get_running_loop().time()
+        if now - self._window_begin >= RATE_WINDOW_S:
+            self._window_begin, self._in_window = now, 1
             return
         text = f"more than {self.limits.max_messages_per_second} messages a second"
         raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE", text, is_fault=True)
