@@ -5,14 +5,14 @@ connection, the deal and the match go on from their own state.
 """
 
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Concatenate, Final, ParamSpec
+from typing import Final
 
 from referee.engine.actions import IllegalAction
-from referee.engine.events import Event
 from referee.match.clock import Clock, SeatClock, Timer
 from referee.match.deadline import Deadline
 from referee.match.game import Game
+from referee.match.guard import entry
+from referee.match.news import News
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
 from referee.match.record import Record
@@ -29,24 +29,6 @@ _FAULTS: Final = {
     Forfeit.RESIGN: "said goodbye",
     Forfeit.PROTOCOL: "broke the protocol repeatedly",
 }
-
-
-_Arguments = ParamSpec("_Arguments")
-
-
-def _entry(
-    method: Callable[Concatenate["Match", _Arguments], None],
-) -> Callable[Concatenate["Match", _Arguments], None]:
-    """A way into the match from outside: what goes wrong behind it is the referee's own fault."""
-
-    @wraps(method)
-    def guarded(match: "Match", *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
-        try:
-            method(match, *args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - whatever it is, no bot is to blame
-            match.fault(error)
-
-    return guarded
 
 
 class Match:
@@ -83,11 +65,11 @@ class Match:
         self._deadline = Deadline(clock, self._budget_us, self._expired)
         self._playing = False
         self._startup: Timer | None = None
-        self._flush: Timer | None = None
+        self._news = News(self.seats, clock, policy.flush_after_us, self._news_are_due)
 
     # --- beginning ------------------------------------------------------------------------------
 
-    @_entry
+    @entry
     def start(self) -> None:
         """Tell the players; they have the startup time to get ready."""
         spec = self.spec
@@ -97,13 +79,13 @@ class Match:
         for seat in self.seats:
             seat.player.match_starting()
 
-    @_entry
+    @entry
     def ready(self, number: int) -> None:
         """A seat is prepared. Saying so again changes nothing."""
         self.seats[number].is_ready = True
         self._begin_if_settled()
 
-    @_entry
+    @entry
     def absent(self, number: int) -> None:
         """A seat will not get ready: its process is gone."""
         self.seats[number].is_absent = True
@@ -113,7 +95,7 @@ class Match:
         if all(seat.is_ready or seat.is_absent for seat in self.seats):
             self._begin()
 
-    @_entry
+    @entry
     def _begin(self) -> None:
         """Deal. Whoever is not ready by now has forfeited."""
         if self._playing or self.result is not None:
@@ -129,7 +111,7 @@ class Match:
             if not seat.is_ready:
                 self._forfeit(seat, Forfeit.STARTUP)
         if self.result is None:
-            self._tell(self._game.start())
+            self._news.add(self._game.start())
             self._advance()
 
     # --- the loop -------------------------------------------------------------------------------
@@ -164,31 +146,10 @@ class Match:
         self._deadline.begin()
         seat.show(decision)
 
-    def _tell(self, events: Sequence[Event]) -> None:
-        """Put events on every seat's list; they travel with its next decision, or soon."""
-        now = self._clock.now_us()
-        for seat in self.seats:
-            if seat.shown == len(seat.deal_events):
-                seat.waiting_since_us = now
-            seat.deal_events += events
-        if self._flush is None and self._playing:
-            self._flush = self._clock.call_at(now + self.policy.flush_after_us, self._show_waiting)
-
-    @_entry
-    def _show_waiting(self) -> None:
-        """Show what has waited long enough to seats that do not come to act; look again later."""
-        self._flush = None
-        if self.result is not None:
-            return
-        old = self._clock.now_us() - self.policy.flush_after_us
-        waiting = [seat for seat in self.seats if seat.shown < len(seat.deal_events)]
-        for seat in waiting:
-            if seat.waiting_since_us <= old:
-                seat.show(None)
-        due = [seat.waiting_since_us for seat in waiting if seat.waiting_since_us > old]
-        if due:
-            due_us = min(due) + self.policy.flush_after_us
-            self._flush = self._clock.call_at(due_us, self._show_waiting)
+    @entry
+    def _news_are_due(self) -> None:
+        if self.result is None:
+            self._news.tell_waiting()
 
     def _end_deal(self) -> None:
         game = self._game
@@ -196,9 +157,8 @@ class Match:
         self._deals_ended += 1
         self._totals = list(score.totals)
         self._record.deal_ended(game.deal, score)
-        for seat in self.seats:
-            seat.show(None)
-            seat.begin_deal()
+        self._news.tell_all()
+        self._news.begin_deal()
         if standing.over:
             assert standing.places is not None, "a match that is over has places"
             if standing.capped:
@@ -207,7 +167,7 @@ class Match:
             else:
                 self._finish(Termination.COMPLETED, "played to its end", standing.places)
             return
-        self._tell(game.next_deal())
+        self._news.add(game.next_deal())
 
     def _play_forced(self, seat: Seat) -> list[str]:
         """Play the rest of a seat's turn for it; returns the actions as text."""
@@ -215,14 +175,14 @@ class Match:
         while self._game.to_act == seat.number:
             action = self._game.forced_action()
             played.append(self._game.text_of(action))
-            self._tell(self._game.apply(action))
+            self._news.add(self._game.apply(action))
         if seat.forfeit is not None:
             self._record.forced(seat.number, self._game.deal, played)
         return played
 
     # --- answers --------------------------------------------------------------------------------
 
-    @_entry
+    @entry
     def choose(self, number: int, decision_id: int, choice: Choice) -> None:
         """An answer has arrived."""
         seat, pending = self.seats[number], self._pending
@@ -266,7 +226,7 @@ class Match:
                 reason = refused.reason.value
                 text = f"{self._game.text_of(action)}: {reason}"
                 break
-            self._tell(events)
+            self._news.add(events)
             played.append(self._game.text_of(action))
         self._record_decision(seat, decision, played, rejected=reason)
         if reason:
@@ -308,7 +268,7 @@ class Match:
         seat = self._to_act
         return 0 if seat is None else seat.clock.budget_us(with_reconnect=seat.was_away)
 
-    @_entry
+    @entry
     def _expired(self, spent_us: int, forgiven_us: int) -> None:
         seat, pending = self._to_act, self._pending
         assert seat is not None, "a decision that expires is pending"
@@ -344,7 +304,7 @@ class Match:
 
     # --- connections and ends -------------------------------------------------------------------
 
-    @_entry
+    @entry
     def connection_lost(self, number: int) -> None:
         """The seat can't be reached. If it is to act, its clock runs on into the reconnect time."""
         seat = self.seats[number]
@@ -359,7 +319,7 @@ class Match:
         if max(lost_us) - min(lost_us) <= self.policy.together_us:
             self._finish(Termination.ABORTED, "the connections of all seats were lost together")
 
-    @_entry
+    @entry
     def protocol_broken(self, number: int) -> None:
         """The seat's session was closed for what it sent: a lost connection, if not repeated."""
         seat = self.seats[number]
@@ -368,7 +328,7 @@ class Match:
             self.forfeit(number, Forfeit.PROTOCOL)
         self.connection_lost(number)
 
-    @_entry
+    @entry
     def connection_back(self, number: int) -> None:
         """The seat can be reached again, perhaps by a process that knows nothing of the match.
 
@@ -385,7 +345,7 @@ class Match:
                 pending.spent_us, _ = self._deadline.measure()
             seat.show_again(pending)
 
-    @_entry
+    @entry
     def forfeit(self, number: int, fault: Forfeit) -> None:
         """The seat has lost the match by a fault outside of play."""
         seat = self.seats[number]
@@ -428,15 +388,13 @@ class Match:
         if self._startup is not None:
             self._startup.cancel()
         self._deadline.cancel()
-        if self._flush is not None:
-            self._flush.cancel()
+        self._news.cancel()
         self._pending = self._to_act = None
         if standing is None:
             places = places_without_result(self.seats)
         else:
             places = final_places(standing, self._forfeits)
-        for seat in self.seats:
-            seat.show(None)
+        self._news.tell_all()
         self._record.end(self.spec, termination, text, places, self._totals)
         self.result = MatchResult(
             match_id=self.spec.match_id,
