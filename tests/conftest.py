@@ -1,0 +1,53 @@
+"""How all tests run: how long hypothesis searches, and no test skipped unseen in CI."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SCALE = float(os.environ.get("RUMMY_TEST_SCALE", "1"))
+"""Factor on the number of random cases."""
+
+# Every ordinary run: examples are new each time, and a failure prints how to repeat it.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    max_examples=max(1, round(60 * SCALE)),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci")
+
+
+class SkipsAreFailures:
+    """With CI=true a skipped test, or a skipped module, makes the session fail."""
+
+    def __init__(self) -> None:
+        self.skipped: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember a skipped test."""
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.skipped.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember a module that was skipped as a whole."""
+        if report.skipped:
+            self.skipped.append(report.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Turn a good end into a failure."""
+        if self.skipped and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say why."""
+        for name in self.skipped:
+            terminalreporter.write_line(f"FAILED {name}: skipped, but CI=true allows no skips")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI", "").lower() == "true":
+        config.pluginmanager.register(SkipsAreFailures(), "skips-are-failures")
