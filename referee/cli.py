@@ -14,15 +14,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from referee.engine.ruleset import (
-    FIELDS,
-    PRESETS,
-    RuleSet,
-    RuleSetError,
-    make_ruleset,
-    merge_overrides,
-    parse_override,
-)
+from referee.engine.presets import PRESETS, make_ruleset, merge_overrides, parse_override
+from referee.engine.rule_fields import FIELDS
+from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.engine.vector_files import VectorFileError, read_vectors
 from referee.engine.vectors import run_vector, vector_name
 

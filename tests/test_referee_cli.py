@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from referee.cli import app
-from referee.engine.ruleset import FIELDS, PRESETS
+from referee.engine.presets import PRESETS
+from referee.engine.rule_fields import FIELDS
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {

@@ -15,7 +15,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from referee.engine.ruleset import RuleSetError, merge_overrides, parse_override
+from referee.engine.presets import merge_overrides, parse_override
+from referee.engine.ruleset import RuleSetError
 from tournament import __version__, report, run
 from tournament.bot_folder import BotFolder
 from tournament.bots import find_bots

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from referee.engine.ruleset import RuleSet, RuleSetError, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.match.spec import TimeControl
 from tournament.errors import ConfigError, UsageError
 from tournament.schedule import SEATS_LEAST, SEATS_MOST, rules_hash, short_hash

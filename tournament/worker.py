@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from referee.engine.ruleset import make_ruleset
+from referee.engine.presets import make_ruleset
 from referee.match.outcome import MatchResult
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from tournament.bot_pool import BotPool, Gate

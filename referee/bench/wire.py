@@ -18,7 +18,8 @@ from time import process_time
 import grpc
 
 from referee.engine.game import RummyGame
-from referee.engine.ruleset import RuleSet, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet
 from referee.match.clock import SeatClock
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision

@@ -8,7 +8,8 @@ from referee.engine.actions import IllegalAction, MalformedAction, Reason
 from referee.engine.cards import cards_of, cards_text, multiset
 from referee.engine.legality import legal_actions, violation
 from referee.engine.notation import action_text, meld_text, parse_action, parse_cards
-from referee.engine.ruleset import RuleSet, RuleSetError, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.engine.scoring import is_rummy, score, standing
 from referee.engine.state import State
 from referee.engine.transition import apply, forced_action

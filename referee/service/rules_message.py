@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from referee.engine.ruleset import BY_SEATS, FIELDS, RuleSet
+from referee.engine.rule_fields import BY_SEATS, FIELDS
+from referee.engine.ruleset import RuleSet
 from rummy.referee.v1 import rummy_pb2 as pb
 
 _ENUMS: Final[Mapping[str, str]] = {

@@ -2,7 +2,7 @@
 
 from referee.bench.engine import bench_engine
 from referee.bench.wire import bench_wire
-from referee.engine.ruleset import make_ruleset
+from referee.engine.presets import make_ruleset
 
 
 def test_bench_engine() -> None:

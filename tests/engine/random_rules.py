@@ -3,7 +3,8 @@
 import random
 from collections.abc import Mapping
 
-from referee.engine.ruleset import RuleSet, RuleSetError, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet, RuleSetError
 
 PRESETS = ("basic", "standard", "standard-wta", "traditional", "classic")
 TABLES = [

@@ -9,7 +9,9 @@ from hashlib import sha256
 
 import pytest
 
-from referee.engine.ruleset import FIELDS, RuleSetError, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.rule_fields import FIELDS
+from referee.engine.ruleset import RuleSetError
 from tests.engine.random_positions import near_misses, random_position
 from tests.engine.random_rules import PRESETS, TABLES, random_overrides, random_rules
 from tests.engine.reference_rules import RulesError, make_rules

@@ -10,7 +10,7 @@ from referee.engine import shuffle
 from referee.engine.actions import DRAW_STOCK, discard
 from referee.engine.cards import FACES, LAYER, cards_text, full_deck, multiset
 from referee.engine.melds import MeldTables, Shape, meld_tables
-from referee.engine.ruleset import make_ruleset
+from referee.engine.presets import make_ruleset
 from referee.engine.shuffle import SeededShuffler, commitment, deal_seed, shuffled
 from referee.engine.state import DealTermination, Phase
 from referee.engine.transition import apply, start_deal

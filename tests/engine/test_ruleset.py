@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
-from referee.engine.ruleset import (
-    BY_SEATS,
-    FIELDS,
-    PRESETS,
-    RuleSet,
-    RuleSetError,
-    make_ruleset,
-    merge_overrides,
-    parse_override,
-    seat_numbers,
-)
+from referee.engine.presets import PRESETS, make_ruleset, merge_overrides, parse_override
+from referee.engine.rule_checks import seat_numbers
+from referee.engine.rule_fields import BY_SEATS, FIELDS
+from referee.engine.ruleset import RuleSet, RuleSetError
 from tests.engine.reference_rules import PRESETS as REFERENCE_PRESETS
 from tests.engine.reference_rules import make_rules
 

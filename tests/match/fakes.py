@@ -11,7 +11,7 @@ from referee.engine.actions import Action
 from referee.engine.cards import Card
 from referee.engine.events import Event
 from referee.engine.game import RummyGame
-from referee.engine.ruleset import make_ruleset
+from referee.engine.presets import make_ruleset
 from referee.match.outcome import MatchResult
 from referee.match.policy import Policy
 from referee.match.runner import Match

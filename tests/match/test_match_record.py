@@ -9,7 +9,8 @@ import pytest
 from referee.engine.cards import cards_of
 from referee.engine.game import RummyGame
 from referee.engine.notation import parse_action
-from referee.engine.ruleset import FIELDS, make_ruleset
+from referee.engine.presets import make_ruleset
+from referee.engine.rule_fields import FIELDS
 from referee.engine.shuffle import commitment
 from referee.match.outcome import Forfeit, MatchResult
 from referee.match.spec import TimeControl

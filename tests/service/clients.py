@@ -12,7 +12,7 @@ import grpc
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 
-from referee.engine.ruleset import make_ruleset
+from referee.engine.presets import make_ruleset
 from referee.match.outcome import MatchResult
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.server import Referee

@@ -6,7 +6,9 @@ import pytest
 
 from referee.engine.actions import Reason
 from referee.engine.observation import view
-from referee.engine.ruleset import BY_SEATS, FIELDS, PRESETS, RuleSet
+from referee.engine.presets import PRESETS
+from referee.engine.rule_fields import BY_SEATS, FIELDS
+from referee.engine.ruleset import RuleSet
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
 from referee.match.policy import Policy
 from referee.match.seat_player import Rejected
