@@ -39,6 +39,7 @@ from referee.engine.wilds import (
 )
 
 _SUIT: Final = 0x1FFF
+_QUEEN_KING_ACE: Final = 0x1801
 _BOTH_DRAWS: Final = (DRAW_STOCK, DRAW_DISCARD)
 _STOCK_ONLY: Final = (DRAW_STOCK,)
 _UPCARD_ONLY: Final = (DRAW_DISCARD,)
@@ -314,6 +315,8 @@ def _natural_melds(tables: MeldTables, hand: Cards) -> list[Action]:
     found: list[Action] = []
     for suit in (0, 1, 2, 3):
         bits = hand >> 13 * suit & _SUIT
+        if not bits & bits >> 1 & bits >> 2 and bits & _QUEEN_KING_ACE != _QUEEN_KING_ACE:
+            continue
         known = _RUN_MELDS.get((tables, suit, bits))
         if known is None:
             known = tuple(meld(shape.mask) for shape in tables.runs_in(suit, bits))

@@ -87,10 +87,13 @@ class State:
     hidden_discard: bool = False
     """The last discard lies face down."""
     tables: MeldTables = field(init=False, compare=False, repr=False)
+    turn_cap: int = field(init=False, compare=False, repr=False)
+    """Finished turns that end the deal."""
 
     def __post_init__(self) -> None:
-        """Look up what depends on the rules only."""
+        """Work out what stays the same all deal long."""
         rules = self.rules
+        self.turn_cap = rules.turn_cap_per_seat * len(self.seats_in())
         self.tables = meld_tables(
             ace_high=rules.ace == "high_or_low", any_suits=rules.set_suits == "any"
         )

@@ -101,7 +101,7 @@ def start_deal(
 def begin_turn(state: State, events: list[Event]) -> None:
     """The turn start: the cap, then exhaustion, then a recycle. No seat has a choice in it."""
     rules = state.rules
-    if state.turns >= rules.turn_cap_per_seat * (state.seats - sum(map(len, state.out))):
+    if state.turns >= state.turn_cap:
         _end(state, DealTermination.TURN_CAP, events)
         return
     if state.stock:

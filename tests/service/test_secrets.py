@@ -39,7 +39,7 @@ from tests.service.hidden import (
 )
 
 PER_TABLE = 110
-PLANTED = 500
+PLANTED = 300
 
 
 def first_difference(one: Sequence[bytes], other: Sequence[bytes]) -> str | None:
