@@ -360,6 +360,7 @@ class Match:
             if was_to_act:
                 self._advance()
 
+    @entry
     def abort(self, text: str) -> None:
         """Nobody's fault: the match ends without a result."""
         if self.result is None:
@@ -368,7 +369,8 @@ class Match:
     def fault(self, error: Exception) -> None:
         """The referee itself failed: nobody loses by it."""
         self._on_fault(error)
-        self.abort(f"the referee failed ({type(error).__name__})")
+        if self.result is None:
+            self._finish(Termination.ABORTED, f"the referee failed ({type(error).__name__})")
 
     def _forfeit(self, seat: Seat, fault: Forfeit) -> None:
         """Take a seat out of contention; the match goes on if two others are left."""
@@ -394,7 +396,6 @@ class Match:
             places = places_without_result(self.seats)
         else:
             places = final_places(standing, self._forfeits)
-        self._news.tell_all()
         self._record.end(self.spec, termination, text, places, self._totals)
         self.result = MatchResult(
             match_id=self.spec.match_id,
@@ -408,8 +409,10 @@ class Match:
             record=self._record.content,
             record_hash=self._record.head,
         )
-        try:
-            for seat in self.seats:
+        for seat in self.seats:
+            try:
+                seat.show(None)
                 seat.player.match_ended(self.result)
-        finally:
-            self._on_end(self.result)
+            except Exception as error:  # noqa: BLE001 - the others are told all the same
+                self._on_fault(error)
+        self._on_end(self.result)

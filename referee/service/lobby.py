@@ -60,12 +60,14 @@ class Lobby:
         self._program = known.get(spec.house)
         self._house: list[_HouseBot] = []
         self._room = asyncio.Semaphore(_MOST_MATCHES)
+        self._is_open = asyncio.Event()
         self._waiting: list[Bot] = []
         self._served: set[Bot] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Start the house bots and let others in. Raises HouseBotError."""
+        """Let bots in, and start the house bots, which they wait for. Raises HouseBotError."""
+        self._referee.on_arrival(self._arrived)
         if self._program is not None:
             for _ in range(self._spec.seats - 1):
                 house = _HouseBot(self._referee, self._spec.house, self._program, self._address)
@@ -74,7 +76,7 @@ class Lobby:
             # A house bot plays as many matches at once as it said it can; others wait.
             self._room = asyncio.Semaphore(min(house.capacity for house in self._house))
             _log.info("house bot is ready", bot=self._spec.house, seats=self._spec.seats)
-        self._referee.on_arrival(self._arrived)
+        self._is_open.set()
 
     async def close(self) -> None:
         """Stop the house bots."""
@@ -88,7 +90,7 @@ class Lobby:
         if bot in self._served or any(house.bot is bot for house in self._house):
             return
         self._served.add(bot)
-        if self._house:
+        if self._program is not None:
             self._begin([bot])
             return
         self._waiting = [other for other in self._waiting if other.is_connected]
@@ -109,6 +111,7 @@ class Lobby:
         """Play the agreed number of matches, changing seats, then let the guests go."""
         number = 0
         try:
+            await self._is_open.wait()
             while all(bot.is_connected for bot in guests) and not self._referee.is_draining:
                 table = [*guests, *(await self._house_players())]
                 shift = number % len(table)

@@ -59,7 +59,7 @@ class LoopClock:
         for begin, end in reversed(self._stalls):
             if end <= since_us:
                 break
-            total += min(end, until_us) - max(begin, since_us)
+            total += max(0, min(end, until_us) - max(begin, since_us))
         return total
 
     def call_at(self, when_us: int, callback: Callable[[], None]) -> Timer:

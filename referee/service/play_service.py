@@ -80,7 +80,7 @@ class PlayService:
         finally:
             del self._sessions[session]
             bot.detach(session, is_fault=error is not None and error.is_fault)
-            if not bot.seats and self.tokens.is_open and not bot.is_connected:
+            if self.tokens.is_open and not bot.seats and bot not in self._sessions.values():
                 self.bots.pop(bot.identity.key, None)
             with bound_contextvars(bot=bot.name, session=session.name):
                 if error is not None:

@@ -14,11 +14,15 @@ from google.rpc import error_details_pb2, status_pb2
 
 from referee.engine.presets import make_ruleset
 from referee.match.outcome import MatchResult
+from referee.match.policy import Policy
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.server import Referee
 from rummy.referee.v1 import play_pb2 as pb
 
 PATIENCE_S = 30.0
+PATIENT = Policy(
+    most_forgiven_us_per_decision=1_000_000_000, most_forgiven_us_per_match=1_000_000_000
+)
 Chooser = Callable[["Client", pb.Update], Awaitable[pb.Choice | None]]
 
 
@@ -164,8 +168,11 @@ async def client(address: str, token: str | None) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def referee_at(folder: Path, **options: Any) -> AsyncIterator[tuple[Referee, str]]:
-    """A referee on a unix socket, and its address. At the end nothing of it is left."""
-    referee = Referee(**options)
+    """A referee on a unix socket, and its address. At the end nothing of it is left.
+
+    Tests share its loop and block it now and then: it forgives that without end.
+    """
+    referee = Referee(**{"policy": PATIENT, **options})
     address = f"unix:{folder}/r.sock"
     try:
         assert await referee.listen(address) == [address]

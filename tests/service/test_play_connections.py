@@ -62,10 +62,10 @@ async def test_killed_process_comes_back_and_the_match_goes_on(
         # While this bot thinks the other is not to act; the second time it is killed as it is.
         if bot.decisions in (6, 12):
             os.kill(processes[-1].pid, signal.SIGKILL)
-            processes[-1].wait()
+            await asyncio.to_thread(processes[-1].wait)
             if bot.decisions == 6:
                 await until_disconnected(referee, tokens[0])
-            launch()
+            await asyncio.to_thread(launch)
             if bot.decisions == 6:
                 await referee.wait_connected(tokens[0], PATIENCE_S)
         return choice_of(update, bot.index(update))
@@ -80,9 +80,9 @@ async def test_killed_process_comes_back_and_the_match_goes_on(
             )
             await other.play(kill_now_and_then)
             result = await result_of(playing)
+        assert result.termination == "completed", result.text
         assert len(processes) == 3
         assert other.decisions > 12
-        assert result.termination == "completed"
         assert [seat.forfeit for seat in result.seats] == [None, None]
     finally:
         for process in processes:
