@@ -10,6 +10,7 @@ import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
+from sysconfig import get_path
 
 from grpc_tools import protoc
 
@@ -24,7 +25,13 @@ def generate(target: Path) -> None:
     outputs = [
         f"--{plugin}_out={target}" for plugin in ("python", "grpc_python", "mypy", "mypy_grpc")
     ]
-    if protoc.main(["protoc", *includes, *outputs, *schemas]) != 0:
+    # The plugins of this environment, whether or not it is activated.
+    scripts = Path(get_path("scripts"))
+    plugins = [
+        f"--plugin=protoc-gen-{plugin}={scripts / f'protoc-gen-{plugin}'}"
+        for plugin in ("mypy", "mypy_grpc")
+    ]
+    if protoc.main(["protoc", *includes, *plugins, *outputs, *schemas]) != 0:
         raise SystemExit("regenerate: protoc failed, see above")
 
 
