@@ -1,14 +1,17 @@
 """The command `referee`: serve, rules, vectors, bench."""
 
 import asyncio
+import io
 import json
+import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -20,6 +23,8 @@ from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.engine.vector_files import VectorFileError, read_vectors
 from referee.engine.vectors import run_vector, vector_name
 
+_FIELD_WIDTH = 30
+_PRESET_WIDTH = 23
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,7 +41,7 @@ bench_app = typer.Typer(
 )
 app.add_typer(bench_app, name="bench")
 # What is piped into a file or another program is not folded to the width of a terminal.
-_out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+_out = Console(highlight=False, width=None if sys.stdout and sys.stdout.isatty() else 200)
 _err = Console(stderr=True, highlight=False)
 
 
@@ -53,6 +58,34 @@ Set = Annotated[
     typer.Option("--set", help="Override a rule, as field=value or field.SEATS=value; repeatable."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="table or json.")]
+
+
+def _whole(about: str, least: int, most: int) -> Any:
+    """An option that is a whole number."""
+
+    def parse(given: object) -> int:
+        text = str(given)  # A default comes as it is.
+        if re.fullmatch("-?[0-9]{1,18}", text) and least <= int(text) <= most:
+            return int(text)
+        raise typer.BadParameter(f"{text!r}: allowed are {least}–{most}")
+
+    return typer.Option(parser=parse, metavar="N", help=about)
+
+
+def _seconds(about: str) -> Any:
+    """An option that is a time in seconds."""
+
+    def parse(given: object) -> float:
+        text = str(given)
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = 0.0
+        if 0.1 <= seconds <= 3_600:
+            return seconds
+        raise typer.BadParameter(f"{text!r}: allowed are 0.1–3600")
+
+    return typer.Option(parser=parse, metavar="SECONDS", help=about)
 
 
 def _fail(text: str, code: int = 1) -> NoReturn:
@@ -116,19 +149,27 @@ def rules(
         values = [one.to_dict() for one in columns]
         typer.echo(json.dumps(values[0] if preset else values, indent=2))
         return
-    values_table = Table(box=None, pad_edge=False, header_style="bold")
-    values_table.add_column("field", no_wrap=True)
-    for one in columns:
-        values_table.add_column(one.preset, overflow="fold")
+    # Too narrow for all presets side by side, they come a few at a time.
+    at_once = max(1, (_out.width - _FIELD_WIDTH) // _PRESET_WIDTH)
+    for start in range(0, len(columns), at_once):
+        _out.print(_values(columns[start : start + at_once]))
+        _out.print()
     meanings = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("field", "what it says", "allowed"):
         meanings.add_column(title, overflow="fold")
     for name, spec in FIELDS.items():
-        values_table.add_row(name, *(_cell(one, name) for one in columns))
         meanings.add_row(name, spec.about, spec.allowed)
-    _out.print(values_table)
-    _out.print()
     _out.print(meanings)
+
+
+def _values(columns: Sequence[RuleSet]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("field", no_wrap=True, min_width=_FIELD_WIDTH - 2)
+    for one in columns:
+        table.add_column(one.preset, no_wrap=True)
+    for name in FIELDS:
+        table.add_row(name, *(_cell(one, name) for one in columns))
+    return table
 
 
 def _cell(one: RuleSet, name: str) -> str:
@@ -154,17 +195,18 @@ def vectors(
       referee vectors tests/vectors
     """  # noqa: D301 - \b keeps the lines below it as they are
     passed = failed = 0
-    try:
-        for vector in read_vectors(paths):
-            failure = run_vector(vector)
-            if failure is None:
-                passed += 1
-                typer.echo(f"ok {vector_name(vector)}")
-            else:
-                failed += 1
-                typer.echo(f"FAIL {vector_name(vector)}: {failure}")
-    except VectorFileError as error:
-        _fail(str(error), 2)
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        _fail(f"{missing[0]} does not exist", 2)
+    for where, vector in read_vectors(paths):
+        failure = str(vector) if isinstance(vector, VectorFileError) else run_vector(vector)
+        name = vector_name(vector) or where
+        if failure is None:
+            passed += 1
+            typer.echo(f"ok {name}")
+        else:
+            failed += 1
+            typer.echo(f"FAIL {name}: {failure}")
     if not passed + failed:
         _fail(f"no vector was found in {', '.join(map(str, paths))}", 2)
     typer.echo(f"{passed} passed, {failed} failed")
@@ -185,9 +227,9 @@ def serve(
     ] = "",
     preset: Preset = "basic",
     overrides: Set = None,
-    seats: Annotated[int, typer.Option(help="Seats at a table.")] = 2,
+    seats: Annotated[int, _whole("Seats at a table, 2–6.", 2, 6)] = 2,
     matches: Annotated[
-        int, typer.Option(min=0, help="Matches for each bot that connects; 0: until it leaves.")
+        int, _whole("Matches for each bot that connects; 0: until it leaves.", 0, 1_000_000)
     ] = 1,
     insecure: Annotated[
         bool, typer.Option(help="Allow plain TCP on other addresses than loopback.")
@@ -204,12 +246,18 @@ def serve(
       referee serve --play greedy
       referee serve --listen unix:/tmp/referee.sock --rules standard --seats 4
     """  # noqa: D301 - \b keeps the lines below it as they are
-    from referee.service.serve import ServeError, check_addresses, serve_until_stopped
+    from referee.service.serve import (
+        ServeError,
+        check_addresses,
+        check_house,
+        serve_until_stopped,
+    )
 
     table = _rules(preset, overrides)
     try:
         table.check_seats(seats)
         check_addresses(listen, insecure=insecure)
+        check_house(play)
     except (RuleSetError, ServeError) as error:
         _fail(str(error), 2)
     try:
@@ -241,9 +289,9 @@ def _report(rows: list[dict[str, object]], output: Format, whole: Callable[[], o
 def bench_engine_command(
     preset: Preset = "basic",
     overrides: Set = None,
-    seats: Annotated[int, typer.Option(help="Seats at the table.")] = 2,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to play.")] = 5.0,
-    seed: Annotated[int, typer.Option(help="Seed of the random play.")] = 1,
+    seats: Annotated[int, _whole("Seats at the table, 2–6.", 2, 6)] = 2,
+    seconds: Annotated[float, _seconds("How long to play.")] = 5.0,
+    seed: Annotated[int, _whole("Seed of the random play.", 0, 2**63)] = 1,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Random play of whole deals on one core: list, choose, apply, events.
@@ -270,7 +318,7 @@ def bench_engine_command(
 @bench_app.command("wire")
 def bench_wire_command(
     matches: Annotated[str, typer.Option(help="Matches at once, separated by commas.")] = "1,8,32",
-    seconds: Annotated[float, typer.Option(min=0.1, help="Measured time of one round.")] = 3.0,
+    seconds: Annotated[float, _seconds("Measured time of one round.")] = 3.0,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Decisions per second against a raw gRPC echo, in turn, with the same clients.
@@ -293,6 +341,13 @@ def bench_wire_command(
 
 def main() -> None:
     """Run the program. What it explains goes to standard error, with exit code 1 or 2."""
+    # What the library would log we say ourselves; it reads this when it is first imported.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    if sys.stdout is None:
+        sys.exit("error: standard output is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that has no sign for a suit or a dash gets a question mark.
+        sys.stdout.reconfigure(errors="replace")
     try:
         app()
     except KeyboardInterrupt:
@@ -301,6 +356,10 @@ def main() -> None:
         # The reader of our output has gone, as `| head` does.
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        _err.print(f"error: {error}", markup=False, soft_wrap=True)
+        # What is still buffered cannot be written either.
+        os._exit(1)
 
 
 if __name__ == "__main__":

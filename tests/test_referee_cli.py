@@ -195,9 +195,17 @@ def test_no_vectors(tmp_path: Path) -> None:
 )
 def test_bad_vector_file(tmp_path: Path, name: str, content: bytes | None) -> None:
     path = tmp_path / name
-    if content is not None:
-        path.write_bytes(content)
-    assert name in refused("vectors", str(path))
+    if content is None:
+        assert name in refused("vectors", str(path))
+        return
+    path.write_bytes(content)
+    good = VECTORS / "00-format-example.json"
+    done = within("vectors", str(path), str(good))
+    assert done.returncode == 1
+    first, second, last = done.stdout.splitlines()
+    assert first.startswith(f"FAIL {path}")
+    assert second.startswith("ok ")
+    assert last == "1 passed, 1 failed"
 
 
 @pytest.mark.parametrize("content", ["1", "null", '"text"', "[[]]", '{"steps": 3}', "{}"])
@@ -207,7 +215,7 @@ def test_vectors_that_are_none_fail_with_a_reason(tmp_path: Path, content: str) 
     done = within("vectors", str(path))
     assert done.returncode == 1
     first, last = done.stdout.splitlines()
-    assert re.match(r"FAIL \(no name\): .+", first)
+    assert re.match(rf"FAIL {re.escape(str(path))}.*: .+", first)
     assert last == "0 passed, 1 failed"
 
 

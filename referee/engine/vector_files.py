@@ -6,42 +6,44 @@ from pathlib import Path
 
 
 class VectorFileError(ValueError):
-    """A file cannot be read; the message names it and the line."""
+    """A file, or a line of one, cannot be read."""
 
 
-def read_vectors(paths: Iterable[Path]) -> Iterator[object]:
+def read_vectors(paths: Iterable[Path]) -> Iterator[tuple[str, object]]:
     """All vectors of files and, by name, of the .json and .jsonl files in folders.
 
-    Raises VectorFileError.
+    Each comes with its place, such as `FILE item 3`. What cannot be read comes as the
+    VectorFileError that says why.
     """
     for path in paths:
+        files = [path]
         if path.is_dir():
-            files = [file for file in path.rglob("*") if file.suffix in (".json", ".jsonl")]
-            for file in sorted(files):
-                yield from _read(file)
-        else:
-            yield from _read(path)
+            files = sorted(file for file in path.rglob("*") if file.suffix in (".json", ".jsonl"))
+        for file in files:
+            yield from _read(file)
 
 
-def _read(path: Path) -> Iterator[object]:
+def _read(path: Path) -> Iterator[tuple[str, object]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise VectorFileError(f"{path} cannot be read: {error}") from error
+        yield str(path), VectorFileError(f"it cannot be read: {error}")
+        return
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip():
-                yield _parse(line, f"{path} line {number}")
+                yield f"{path} line {number}", _parsed(line)
         return
-    content = _parse(text, str(path))
+    content = _parsed(text)
     if isinstance(content, list):
-        yield from content
+        for number, vector in enumerate(content, 1):
+            yield f"{path} item {number}", vector
     else:
-        yield content
+        yield str(path), content
 
 
-def _parse(text: str, where: str) -> object:
+def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise VectorFileError(f"{where} is not JSON: {error}") from error
+        return VectorFileError(f"it is not JSON: {error}")

@@ -32,9 +32,9 @@ def run_vector(vector: object) -> str | None:
 
 
 def vector_name(vector: object) -> str:
-    """The vector's name, for reports."""
+    """The vector's name, for reports; empty if it has none."""
     name = vector.get("name") if isinstance(vector, Mapping) else None
-    return name if isinstance(name, str) and name else "(no name)"
+    return name if isinstance(name, str) else ""
 
 
 def _run(vector: Mapping[str, Any]) -> None:

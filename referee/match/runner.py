@@ -86,9 +86,11 @@ class Match:
         self._begin_if_settled()
 
     @entry
-    def absent(self, number: int) -> None:
+    def absent(self, number: int, why: str) -> None:
         """A seat will not get ready: its process is gone."""
-        self.seats[number].is_absent = True
+        seat = self.seats[number]
+        seat.is_absent = True
+        seat.trouble = why
         self._begin_if_settled()
 
     def _begin_if_settled(self) -> None:
@@ -320,9 +322,10 @@ class Match:
             self._finish(Termination.ABORTED, "the connections of all seats were lost together")
 
     @entry
-    def protocol_broken(self, number: int) -> None:
+    def protocol_broken(self, number: int, why: str) -> None:
         """The seat's session was closed for what it sent: a lost connection, if not repeated."""
         seat = self.seats[number]
+        seat.trouble = why
         seat.protocol_faults += 1
         if seat.protocol_faults > self.policy.protocol_faults_tolerated:
             self.forfeit(number, Forfeit.PROTOCOL)
@@ -346,11 +349,12 @@ class Match:
             seat.show_again(pending)
 
     @entry
-    def forfeit(self, number: int, fault: Forfeit) -> None:
-        """The seat has lost the match by a fault outside of play."""
+    def forfeit(self, number: int, fault: Forfeit, why: str = "") -> None:
+        """The seat has lost the match by a fault outside of play; `why` in words."""
         seat = self.seats[number]
+        seat.trouble = seat.trouble or why
         if fault is Forfeit.CRASH and not self._playing and not seat.is_ready:
-            self.absent(number)
+            self.absent(number, why)
         elif self.result is None and seat.forfeit is None:
             was_to_act = self._to_act is seat
             if was_to_act:
@@ -381,6 +385,8 @@ class Match:
         if len(self.seats) - len(self._forfeits) < 2:
             bot = self.spec.seats[seat.number].bot
             text = f"{bot} (seat {seat.number}) {_FAULTS[fault]}"
+            if seat.trouble:
+                text += f": {seat.trouble}"
             self._finish(Termination.FORFEIT, text, [1] * len(self.seats))
         self._begin_if_settled()
 

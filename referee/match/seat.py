@@ -26,6 +26,8 @@ class Seat:
     """When the connection was last lost."""
     protocol_faults: int = 0
     forfeit: Forfeit | None = None
+    trouble: str = ""
+    """What went wrong with its process or session, for people."""
     illegal_strikes: int = 0
     time_strikes: int = 0
     allowance: object = None

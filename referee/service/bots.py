@@ -50,16 +50,16 @@ class Bot:
         for seat in list(self.seats.values()):
             seat.match.connection_back(seat.number)
 
-    def detach(self, session: Session, *, is_fault: bool) -> None:
-        """A session has ended: by goodbye, by a fault of the bot, or by a lost connection."""
+    def detach(self, session: Session, fault: str) -> None:
+        """A session has ended: by goodbye, by a fault of the bot (in words), or just so."""
         if self.session is not session:
             return
         self.session = None
         for seat in list(self.seats.values()):
             if session.said_goodbye:
                 seat.match.forfeit(seat.number, Forfeit.RESIGN)
-            elif is_fault:
-                seat.match.protocol_broken(seat.number)
+            elif fault:
+                seat.match.protocol_broken(seat.number, fault)
             else:
                 seat.match.connection_lost(seat.number)
 
@@ -71,7 +71,7 @@ class Bot:
                 arrival.set_exception(ConnectionError(how))
         self._arrivals.clear()
         for seat in list(self.seats.values()):
-            seat.match.forfeit(seat.number, Forfeit.CRASH)
+            seat.match.forfeit(seat.number, Forfeit.CRASH, how)
 
     async def arrived(self, timeout_s: float) -> None:
         """Wait for a session. Raises TimeoutError, or ConnectionError if the process ended."""

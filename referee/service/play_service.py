@@ -79,7 +79,7 @@ class PlayService:
             error = await session.run()
         finally:
             del self._sessions[session]
-            bot.detach(session, is_fault=error is not None and error.is_fault)
+            bot.detach(session, error.text if error is not None and error.is_fault else "")
             if self.tokens.is_open and not bot.seats and bot not in self._sessions.values():
                 self.bots.pop(bot.identity.key, None)
             with bound_contextvars(bot=bot.name, session=session.name):

@@ -3,18 +3,20 @@
 import asyncio
 import ipaddress
 import signal
-import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import structlog
 
 from referee.engine.ruleset import RuleSet
-from referee.service.lobby import HouseBotError, Lobby, LobbySpec
+from referee.service.lobby import HouseBotError, Lobby, LobbySpec, house_bots
 from referee.service.logs import configure_logs
 from referee.service.server import ListenError, Referee
 
 _log = structlog.get_logger()
 _GRACE_S = 10.0
+_SOCKET_PATH_BYTES = 107
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - read, not listened on
 
 
 class ServeError(ValueError):
@@ -25,8 +27,13 @@ def check_addresses(addresses: Sequence[str], *, insecure: bool) -> None:
     """Raise ServeError for what is no address, or is plain TCP beyond this machine."""
     for address in addresses:
         if address.startswith("unix:"):
-            if not 6 <= len(address) <= 107 + len("unix:"):
-                raise ServeError(f"{address}: a socket path has 1–107 characters")
+            path = Path(address.removeprefix("unix:"))
+            if not 1 <= len(str(path).encode()) <= _SOCKET_PATH_BYTES or path.is_dir():
+                raise ServeError(
+                    f"{address}: a socket path has 1–{_SOCKET_PATH_BYTES} bytes and is no folder"
+                )
+            if not path.parent.is_dir():
+                raise ServeError(f"{address}: there is no folder {path.parent}")
             continue
         host, colon, port = address.rpartition(":")
         if not colon or not port.isdigit() or int(port) > 65_535 or not host:
@@ -61,25 +68,38 @@ async def serve_until_stopped(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
-        lobby = None
-        try:
-            inside = f"unix:{folder}/house.sock"
-            for address in (await referee.listen(*addresses, inside))[:-1]:
-                _log.info("listening", address=address, rules=rules.preset)
-            lobby = Lobby(referee, inside, LobbySpec(rules, seats, house, matches))
-            await lobby.open()
-            await stop.wait()
-            _log.info("stopping: running matches have ten seconds; again to stop at once")
-            stop.clear()
-            again = asyncio.create_task(stop.wait())
-            drained = asyncio.create_task(referee.drain(_GRACE_S))
-            await asyncio.wait({again, drained}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (again, drained):
-                task.cancel()
-        except (ListenError, HouseBotError) as error:
-            raise ServeError(str(error)) from error
-        finally:
-            if lobby is not None:
-                await lobby.close()
-            await referee.close()
+    lobby = None
+    try:
+        bound = await referee.listen(*addresses)
+        for address in bound:
+            _log.info("listening", address=address, rules=rules.preset)
+        spec = LobbySpec(rules, seats, house, matches)
+        lobby = Lobby(referee, _dialled(bound[0]), spec)
+        await lobby.open()
+        await stop.wait()
+        _log.info("stopping: running matches have ten seconds; again to stop at once")
+        stop.clear()
+        again = asyncio.create_task(stop.wait())
+        drained = asyncio.create_task(referee.drain(_GRACE_S))
+        await asyncio.wait({again, drained}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (again, drained):
+            task.cancel()
+    except (ListenError, HouseBotError) as error:
+        raise ServeError(str(error)) from error
+    finally:
+        if lobby is not None:
+            await lobby.close()
+        await referee.close()
+
+
+def _dialled(address: str) -> str:
+    """The address at which a house bot on this machine finds a referee that listens there."""
+    host, _, port = address.rpartition(":")
+    return f"{_ANYWHERE[host]}:{port}" if host in _ANYWHERE else address
+
+
+def check_house(name: str) -> None:
+    """Raise ServeError unless this is a house bot, or empty for none."""
+    known = house_bots()
+    if name and name not in known:
+        raise ServeError(f"no house bot is called {name!r}: there are {', '.join(known)}")

@@ -101,7 +101,7 @@ class Referee:
             port = self._server.add_insecure_port(address)
         except RuntimeError as error:
             raise ListenError(
-                f"cannot listen on {address}: is it taken, or not an address of this machine?"
+                f"cannot listen on {address}: is it taken by another process, or not yours to use?"
             ) from error
         return address if is_unix else f"{address.rpartition(':')[0]}:{port}"
 
@@ -178,7 +178,7 @@ class Referee:
             match.start()
             for seat, bot in enumerate(bots):
                 if bot.exited:
-                    match.absent(seat)
+                    match.absent(seat, bot.exited)
                 elif not bot.is_connected:
                     match.connection_lost(seat)
             return await ended

@@ -81,7 +81,7 @@ def test_loading_is_not_on_the_clock() -> None:
 def test_absent_seat_is_not_waited_for() -> None:
     table = Table()
     table.match.start()
-    table.match.absent(0)
+    table.match.absent(0, "exit code 1")
     table.match.ready(1)
     assert table.places == (2, 1)
     assert table.forfeits[0] in ("startup", "crash")
@@ -90,7 +90,7 @@ def test_absent_seat_is_not_waited_for() -> None:
 def test_all_absent_is_no_result() -> None:
     table = Table()
     table.match.start()
-    table.match.absent(0)
+    table.match.absent(0, "exit code 1")
     table.match.forfeit(1, Forfeit.CRASH)
     assert table.result.termination == "not_started"
 
@@ -325,12 +325,12 @@ def test_lost_one_after_the_other_but_never_at_the_same_time_is_not_aborted() ->
 def test_first_broken_protocol_is_a_lost_connection_and_the_second_forfeits() -> None:
     table = started()
     seat = table.turn
-    table.match.protocol_broken(seat)
+    table.match.protocol_broken(seat, "hello is said once")
     assert not table.is_over
     table.match.connection_back(seat)
     table.plan(DRAW_STOCK)
     assert not table.is_over
-    table.match.protocol_broken(seat)
+    table.match.protocol_broken(seat, "hello is said once")
     assert table.result.termination == "forfeit"
     assert (table.forfeits[seat], table.places[seat]) == ("protocol", 2)
 
@@ -338,7 +338,7 @@ def test_first_broken_protocol_is_a_lost_connection_and_the_second_forfeits() ->
 def test_broken_protocol_and_no_return_is_a_disconnect() -> None:
     table = started()
     seat = table.turn
-    table.match.protocol_broken(seat)
+    table.match.protocol_broken(seat, "hello is said once")
     table.clock.advance(6_000)
     assert table.forfeits[seat] == "disconnect"
 
