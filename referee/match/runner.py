@@ -16,7 +16,7 @@ from referee.match.news import News
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
 from referee.match.record import Record
-from referee.match.seat import Seat, places_without_result
+from referee.match.seat import Seat
 from referee.match.seat_player import Choice, Decision, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
 
@@ -399,7 +399,7 @@ class Match:
         self._news.cancel()
         self._pending = self._to_act = None
         if standing is None:
-            places = places_without_result(self.seats)
+            places = (0,) * len(self.seats)
         else:
             places = final_places(standing, self._forfeits)
         self._record.end(self.spec, termination, text, places, self._totals)

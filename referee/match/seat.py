@@ -1,6 +1,5 @@
 """One seat of a running match: its player, clock, strikes, and what it has been shown."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from referee.engine.events import Event
@@ -88,8 +87,3 @@ class Seat:
             illegal_strikes=self.illegal_strikes,
             time_strikes=self.time_strikes,
         )
-
-
-def places_without_result(seats: Sequence[Seat]) -> tuple[int, ...]:
-    """No places: the match has no result."""
-    return tuple(0 for _ in seats)

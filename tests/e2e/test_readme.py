@@ -69,7 +69,7 @@ def test_ci_calls_the_readmes_test_command() -> None:
 def test_the_readmes_bot_plays_against_a_house_bot(tmp_path: Path) -> None:
     [program] = _blocks("python")
     assert len(program.splitlines()) <= 32
-    (tmp_path / "my_bot.py").write_text(program, encoding="utf-8")
+    (tmp_path / "bot.py").write_text(program, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}"}
     socket = f"unix:{tmp_path}/referee.sock"
     server = subprocess.Popen(
@@ -84,7 +84,7 @@ def test_the_readmes_bot_plays_against_a_house_bot(tmp_path: Path) -> None:
         while '"event": "house bot' not in (line := server.stderr.readline()):
             assert line, "the server ended early"
         bot = subprocess.run(
-            [sys.executable, "my_bot.py"],
+            [sys.executable, "bot.py"],
             cwd=tmp_path,
             env={**environment, "RUMMY_REFEREE": socket},
             capture_output=True,
