@@ -52,7 +52,7 @@ def read_bot_folder(path: Path) -> BotFolder:
     if not path.is_dir():
         raise BotFolderError(f"{path} is not a folder: a bot is a folder with a {MANIFEST}")
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # it may begin with a BOM
     except FileNotFoundError:
         raise BotFolderError(f"{path} has no {MANIFEST}: a bot is a folder with one") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -150,6 +150,34 @@ def content_hash(path: Path) -> str:
     Links must stay inside the folder, for it is copied to be played from.
     """
     digest = hashlib.sha256()
+    for name, kind, data in _contents(path):
+        for part in (name.encode(), kind, data):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def changed_files(before: Path, now: Path, *, built: bool) -> list[str]:
+    """Return what differs between two folders of a bot: `bot.py changed`, `x added`, `y removed`.
+
+    When `before` was `built`, files that only it has may come from there and are not named.
+    """
+    old, new = (
+        {name: (kind, hashlib.sha256(data).digest()) for name, kind, data in _contents(path)}
+        for path in (before, now)
+    )
+    lines = []
+    for name in sorted({*old, *new}):
+        if name not in old:
+            lines.append(f"{name} added")
+        elif name not in new:
+            lines += [] if built else [f"{name} removed"]
+        elif old[name] != new[name]:
+            lines.append(f"{name} changed")
+    return lines
+
+
+def _contents(path: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield path, kind and bytes of every file, sorted by path."""
     for file in _files(path):
         relative = file.relative_to(path).as_posix()
         if file.is_symlink():
@@ -162,9 +190,7 @@ def content_hash(path: Path) -> str:
                 data = file.read_bytes()
             except OSError as error:
                 raise BotFolderError(f"{file} can't be read: {error.strerror}") from error
-        for part in (relative.encode(), kind, data):
-            digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
+        yield relative, kind, data
 
 
 def _files(path: Path) -> Iterator[Path]:

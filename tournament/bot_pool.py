@@ -15,7 +15,15 @@ from typing import Protocol
 
 from tournament.errors import LaunchError
 from tournament.launch import BotProcess, scrubbed_environment
-from tournament.messages import BotEnded, BotSpec, BotStarted, Message, Setup
+from tournament.messages import (
+    BotEnded,
+    BotFailure,
+    BotSpec,
+    BotStarted,
+    Failure,
+    Message,
+    Setup,
+)
 from tournament.processes import process_mark
 
 WARM_ANSWER_S = 1.0
@@ -45,6 +53,9 @@ class Gate(Protocol):
 class _Running:
     token: str
     process: BotProcess | None = None
+    said_hello: bool = False
+    problem: tuple[Failure, str] | None = None
+    """What the referee was told about its end."""
     is_reported: bool = False
     """The referee knows that the process has ended, or does not care any more."""
 
@@ -84,6 +95,24 @@ class BotPool:
             )
         )
 
+    async def failures(self, names: Collection[str], leg: int) -> tuple[BotFailure, ...]:
+        """Return what went wrong with the processes of these bots, which forfeited by them."""
+        return tuple([await asyncio.to_thread(self._failure, name, leg) for name in names])
+
+    def _failure(self, name: str, leg: int) -> BotFailure:
+        running = self._running[name, leg]
+        failure, text = running.problem or (Failure.NOT_READY, self._not_ready())
+        if failure is Failure.ENDED:
+            text = f"ended with {text}" + ("" if running.said_hello else " before its hello")
+        process = running.process
+        if process is None:
+            return BotFailure(name, leg, failure, text)
+        return BotFailure(name, leg, failure, text, process.last_line(), str(process.log))
+
+    def _not_ready(self) -> str:
+        startup_ms = self._setup.time_control.get("startup_ms", 0)
+        return f"said hello, but not within {startup_ms / 1000:g} s that it was ready to play"
+
     async def dismiss(self, names: Collection[str], leg: int) -> None:
         """Use the processes of these bots no more."""
         await self._retire([(name, leg) for name in names])
@@ -110,7 +139,8 @@ class BotPool:
             running = _Running(self._gate.issue_token(bot=bot.name, version=bot.version))
             self._running[key] = running
             if is_withdrawn:
-                self._report_exit(running, "withdrawn after ending too often")
+                text = "was withdrawn: it forfeits without being started"
+                self._report_exit(running, Failure.WITHDRAWN, text)
             else:
                 await self._start(bot, key[1], running)
         return running.token
@@ -138,26 +168,30 @@ class BotPool:
                 on_exit=ended,
             )
         except LaunchError as error:
-            self._report_exit(running, str(error))
+            self._report_exit(running, Failure.NOT_STARTED, str(error))
             return
         pid = running.process.pid
         self._report(BotStarted(pid=pid, mark=process_mark(pid)))
         try:
             await self._gate.wait_connected(running.token, timeout_s=self._setup.launch_s)
         except TimeoutError:
-            self._report_exit(running, f"no hello within {self._setup.launch_s:g} s")
+            text = f"said no hello within {self._setup.launch_s:g} s"
+            self._report_exit(running, Failure.NO_HELLO, text)
             await asyncio.to_thread(running.process.stop)
         except ConnectionError:
             await asyncio.to_thread(running.process.stop)
+        else:
+            running.said_hello = True
 
     def _ended(self, running: _Running, text: str) -> None:
         assert running.process is not None
-        self._report_exit(running, text)
+        self._report_exit(running, Failure.ENDED, text)
         self._report(BotEnded(pid=running.process.pid))
 
-    def _report_exit(self, running: _Running, text: str) -> None:
+    def _report_exit(self, running: _Running, failure: Failure, text: str) -> None:
         if not running.is_reported:
             running.is_reported = True
+            running.problem = (failure, text)
             self._gate.report_exit(running.token, text)
 
     async def _make_room(self, needed: Collection[Key]) -> None:

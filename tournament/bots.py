@@ -21,14 +21,24 @@ def sample_bot_folders() -> dict[str, Path]:
     }
 
 
-def find_bots(texts: Sequence[str]) -> list[BotFolder]:
+def find_bots(texts: Sequence[str], source: str = "") -> list[BotFolder]:
     """Return the bots that the texts mean, in order.
 
     A text is a bot's folder, a folder of such folders, or the name of a sample bot; without texts
-    it is the default sample bots. Raises TournamentError.
+    it is the default sample bots. Raises UsageError; it names `source`, where the texts stand.
     """
-    folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
-    bots = [read_bot_folder(folder) for folder in folders]
+    try:
+        folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
+        bots = [read_bot_folder(folder) for folder in folders]
+        _check_names(bots)
+    except UsageError as error:
+        if not source:
+            raise
+        raise UsageError(f"{source}: bots: {error}") from error
+    return bots
+
+
+def _check_names(bots: Sequence[BotFolder]) -> None:
     seen: dict[str, BotFolder] = {}
     for bot in bots:
         other = seen.setdefault(bot.name, bot)
@@ -37,18 +47,21 @@ def find_bots(texts: Sequence[str]) -> list[BotFolder]:
                 f"{other.path} and {bot.path} are both named {bot.name!r}:"
                 " the bots of a tournament must have different names"
             )
-    return bots
 
 
 def _folders(text: str) -> list[Path]:
     path = Path(text)
-    if path.is_dir():
-        if not (path / MANIFEST).exists():
-            inner = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
-            if inner:
-                return inner
-        return [path]  # its own error says what is missing
     samples = sample_bot_folders()
+    if text and path.is_dir():
+        if (path / MANIFEST).exists():
+            return [path]
+        inner = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
+        if text in samples and not inner:
+            raise UsageError(
+                f"the folder {path.resolve()} has no {MANIFEST} and hides the sample bot {text!r}:"
+                " rename it, or run in another folder"
+            )
+        return inner or [path]  # its own error says what is missing
     if text in samples:
         return [samples[text]]
     known = ", ".join(samples) or "none are installed"

@@ -1,7 +1,7 @@
 """The command `tournament`. Data goes to stdout, words for people to stderr.
 
-Exit codes: 0 done, 1 a failure that is explained, 2 wrong use, 3 encounters stayed unplayed,
-130 interrupted.
+Exit codes: 0 done, 1 a failure that is explained, 2 wrong use or wrong files, 3 encounters stayed
+unplayed, 130 interrupted.
 """
 
 import asyncio
@@ -13,27 +13,44 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from referee.engine.presets import merge_overrides, parse_override
-from referee.engine.ruleset import RuleSetError
-from tournament import __version__, report, run
+from tournament import __version__, output, report, run
 from tournament.bot_folder import BotFolder
 from tournament.bots import find_bots
 from tournament.config import SINGLE, Config, Overrides, from_table, load_config
 from tournament.errors import TournamentError, UsageError
+from tournament.options import (
+    DEFAULT_DATA,
+    DataOption,
+    EncountersOption,
+    FormatOption,
+    IdOption,
+    RulesOption,
+    SeatsOption,
+    SeedOption,
+    SetOption,
+    WorkersOption,
+    file_and_bots,
+    rules_of,
+)
+from tournament.output import people, say
 from tournament.progress import make_progress
 from tournament.report import Format
+from tournament.schedule import MATCHES_MOST, match_count
 from tournament.standings import counted, standings
 from tournament.store import Store
 from tournament.stored import Tournament
 from tournament.views import leg_results, legs_per_encounter, matches
 
 UNPLAYED_EXIT, INTERRUPTED_EXIT = 3, 130
+LONG_PLAN = 20_000
+"""Matches whose planning takes longer than somebody waits without a word."""
 SEED_NOTE = (
     "All deals come from --seed {seed}: whoever knows it knows every hand."
     " This run can be repeated; it is no contest."
 )
+# Typer brings click along under one name or another.
+_WrongUse = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 app = typer.Typer(
     name="tournament",
@@ -43,55 +60,42 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-people = Console(stderr=True, highlight=False)
-
-DataOption = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="Folder of database, bots and logs.")
-]
-FormatOption = Annotated[
-    Format, typer.Option("--format", case_sensitive=False, help="How to write the view.")
-]
-IdOption = Annotated[
-    str | None,
-    typer.Option("--tournament", metavar="ID", help="Which tournament; default: the latest."),
-]
-RulesOption = Annotated[
-    str | None, typer.Option("--rules", metavar="PRESET", help="Preset of rules.")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="FIELD=VALUE", help="Change a rule; may be repeated."),
-]
-EncountersOption = Annotated[
-    int | None,
-    typer.Option(help="Encounters for each set of bots; one has as many matches as it has seats."),
-]
-WorkersOption = Annotated[
-    int | None, typer.Option(help="Matches at a time; default: one for each core.")
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(help="Derive all deals from this number, so that the run can be repeated."),
-]
-DEFAULT_DATA = Path("rummy-data")
 
 
 def main() -> None:
     """Run the command; what goes wrong is explained without a traceback."""
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
     try:
-        app()
+        output.prepare()
+        code = app(standalone_mode=False, prog_name="tournament")
+        sys.stdout.flush()
     except TournamentError as error:
         say(f"error: {error}")
-        sys.exit(error.exit_code)
+        output.give_up_stdout()
+        return error.exit_code
+    except _WrongUse as error:  # type: ignore[misc] # a class, though only found above
+        text = error.format_message()
+        say(text if text.startswith("Usage") else f"error: {text}{_hint(error)}")
+        return UsageError.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED_EXIT
     except BrokenPipeError:
         # The reader of stdout has seen enough.
-        sys.stderr.close()
-        sys.exit(1)
+        output.give_up_stdout()
+        return 1
+    except OSError as error:
+        say(f"error: {error}")
+        output.give_up_stdout()
+        return 1
+    return code if isinstance(code, int) else 0
 
 
-def say(text: str) -> None:
-    """Write a line for people."""
-    people.print(text, markup=False, soft_wrap=True)
+def _hint(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return f" (`{context.command_path} --help` shows more)" if context else ""
 
 
 def _version(wanted: bool) -> None:
@@ -114,6 +118,14 @@ def common(
       tournament run --bots my-bot greedy --seed 7    a folder against a sample bot
       tournament run cup.toml --workers 4             what a file says
       tournament leaderboard --format json
+
+    \b
+    Exit codes:
+      0    done; forfeits are results too, stderr tells why a bot did not play
+      1    the work failed: database, disk, a bot's build, a resume that is impossible
+      2    wrong use: command line, tournament file, a bot that is missing or wrong
+      3    encounters stayed without a result and do not count
+      130  interrupted; `tournament resume` goes on
     """  # noqa: D301 - \b keeps the lines below it as they are
 
 
@@ -134,7 +146,7 @@ def run_command(
     ] = None,
     rules: RulesOption = None,
     changes: SetOption = None,
-    seats: Annotated[int | None, typer.Option(help="Seats at each table, 2–6.")] = None,
+    seats: SeatsOption = None,
     encounters: EncountersOption = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
@@ -143,6 +155,7 @@ def run_command(
     """Play a new tournament and show its leaderboard.
 
     Without arguments the sample bots random, greedy and counting play a small round-robin.
+    Folders of bots in FILE.toml are relative to it; those after --bots to where you are.
 
     \b
     Examples:
@@ -150,18 +163,19 @@ def run_command(
       tournament run --bots my-bot random greedy --encounters 50
       tournament run cup.toml --rules standard --set target=200
     """  # noqa: D301 - \b keeps the lines below it as they are
-    file, texts = _file_and_bots(arguments or [], bots)
+    file, texts = file_and_bots(arguments or [], bots)
     options = Overrides(
         seats=seats,
         encounters=encounters,
         workers=workers,
         seed=seed,
         preset=rules,
-        rules=_rules(changes or []),
+        rules=rules_of(changes or []),
         bots=texts,
     )
     config = load_config(file, options)
-    _begin_and_play(config, find_bots(config.bots), data, file)
+    source = "" if file is None or texts else str(file)
+    _begin_and_play(config, find_bots(config.bots, source), data, file)
 
 
 @app.command()
@@ -192,7 +206,7 @@ def play(
         workers=1,
         seed=seed,
         preset=rules,
-        rules=_rules(changes or []),
+        rules=rules_of(changes or []),
         bots=bots,
     )
     if len(found) not in range(2, 7):
@@ -219,8 +233,7 @@ def resume(
     with Store.open(data, create=False) as store:
         chosen = store.tournament(tournament) if tournament else run.latest_unfinished(store)
         run.check_unchanged(store, data, chosen)
-        say(f"tournament {chosen.id} goes on in {store.path}")
-        _play(store, data, chosen.id, workers)
+        _play(store, data, chosen.id, workers, verb="goes on in")
 
 
 @app.command()
@@ -234,8 +247,8 @@ def leaderboard(
 
     TrueSkill, wins, forfeits and thinking time of every bot; only whole encounters count.
     """
-    with Store.open(data, create=False) as store:
-        _show_leaderboard(store, _chosen(store, tournament, with_single=False), format_)
+    with Store.view(data) as store:
+        _show_leaderboard(store, _chosen(store, tournament), format_)
 
 
 @app.command("matches")
@@ -246,8 +259,8 @@ def matches_command(
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """Show every match of a tournament in plan order."""
-    with Store.open(data, create=False) as store:
-        _show_matches(store, _chosen(store, tournament, with_single=True), format_)
+    with Store.view(data) as store:
+        _show_matches(store, _chosen(store, tournament), format_)
 
 
 @app.command("bots")
@@ -258,34 +271,9 @@ def bots_command(
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """Show the bots of a tournament."""
-    with Store.open(data, create=False) as store:
-        chosen = _chosen(store, tournament, with_single=True)
-        _write(report.bots_view(store.entries(chosen.id), chosen), format_)
-
-
-def _file_and_bots(
-    arguments: Sequence[Path], bots: Sequence[str] | None
-) -> tuple[Path | None, list[str]]:
-    """Tell the tournament file from further bots: `--bots A B C` gives B and C as arguments."""
-    files = [path for path in arguments if path.suffix == ".toml"]
-    others = [str(path) for path in arguments if path.suffix != ".toml"]
-    if len(files) > 1:
-        raise UsageError(
-            f"{files[0]} and {files[1]}: only one tournament file can be run at a time"
-        )
-    if others and not bots:
-        raise UsageError(
-            f"{others[0]!r} is no tournament file: its name must end in .toml;"
-            " folders of bots follow --bots"
-        )
-    return (files[0] if files else None), [*(bots or []), *others]
-
-
-def _rules(changes: Sequence[str]) -> dict[str, object]:
-    try:
-        return merge_overrides(parse_override(change) for change in changes)
-    except RuleSetError as error:
-        raise UsageError(f"--set: {error}") from error
+    with Store.view(data) as store:
+        chosen = _chosen(store, tournament)
+        output.write(report.bots_view(store.entries(chosen.id), chosen), format_)
 
 
 def _begin_and_play(
@@ -296,39 +284,46 @@ def _begin_and_play(
     format_: Format = Format.TABLE,
 ) -> None:
     with Store.open(data) as store:
-        tournament = run.begin(store, data, config, bots, file)
-        say(f"tournament {tournament} in {store.path}")
+        planned = match_count(len(bots), config.seats, config.encounters)
+        if LONG_PLAN <= planned <= MATCHES_MOST:
+            say(f"planning {planned} matches …")
+        try:
+            tournament = run.begin(store, data, config, bots, file)
+        except KeyboardInterrupt:
+            say("interrupted while planning: nothing is stored")
+            raise typer.Exit(INTERRUPTED_EXIT) from None
         _play(store, data, tournament, None, format_)
 
 
 def _play(
-    store: Store, data: Path, tournament: str, workers: int | None, format_: Format = Format.TABLE
+    store: Store,
+    data: Path,
+    tournament: str,
+    workers: int | None,
+    format_: Format = Format.TABLE,
+    verb: str = "in",
 ) -> None:
     """Play what is pending, show what came of it, and leave with the right exit code."""
     chosen = store.tournament(tournament)
     config = run.stored_config(chosen)
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers is {workers}: allowed is 1 or more")
+    count = run.worker_count(config.workers if workers is None else workers)
     with run.playing_alone(data, tournament):
+        say(f"tournament {tournament} {verb} {store.path}")
+        go_on = f"tournament resume {tournament} --data {shlex.quote(str(data))}"
+        playing = run.play(store, data, chosen, workers=count, progress=make_progress(people))
         try:
-            asyncio.run(
-                _until_signal(
-                    run.play(
-                        store,
-                        data,
-                        chosen,
-                        workers=workers or run.worker_count(config),
-                        progress=make_progress(people),
-                    )
-                )
-            )
+            asyncio.run(_until_signal(playing))
         except asyncio.CancelledError:
             now = store.tournament(tournament)
             say(
                 f"interrupted: {now.matches} of {now.planned} matches are stored;"
-                f" go on with: tournament resume {tournament} --data {shlex.quote(str(data))}"
+                f" go on with: {go_on}"
             )
             raise typer.Exit(INTERRUPTED_EXIT) from None
+        except TournamentError as error:
+            if store.path.exists():
+                raise type(error)(f"{error}\nWhat is stored stays; go on with: {go_on}") from error
+            raise
     after = store.tournament(tournament)
     if config.format == SINGLE:
         _show_matches(store, after, format_)
@@ -361,28 +356,22 @@ async def _until_signal(work: Coroutine[None, None, object]) -> None:
     await task
 
 
-def _chosen(store: Store, tournament: str | None, *, with_single: bool) -> Tournament:
+def _chosen(store: Store, tournament: str | None) -> Tournament:
     if tournament is not None:
         return store.tournament(tournament)
     for found in store.tournaments():
-        if with_single or found.config.get("format") != SINGLE:
-            return found
+        return found
     raise TournamentError(f"{store.path} has no tournament yet: `tournament run` begins one")
 
 
 def _show_leaderboard(store: Store, tournament: Tournament, format_: Format) -> None:
     versions = {entry.bot: entry.version for entry in store.entries(tournament.id)}
     legs = counted(leg_results(store, tournament.id), legs_per_encounter(store, tournament.id))
-    _write(report.leaderboard_view(tournament, standings(versions, legs)), format_)
+    output.write(report.leaderboard_view(tournament, standings(versions, legs)), format_)
     seed = tournament.config.get("seed")
     if seed is not None and format_ is Format.TABLE:
         say(SEED_NOTE.format(seed=seed))
 
 
 def _show_matches(store: Store, tournament: Tournament, format_: Format) -> None:
-    _write(report.matches_view(tournament, matches(store, tournament.id)), format_)
-
-
-def _write(view: report.View, format_: Format) -> None:
-    sys.stdout.write(report.render(view, format_, console=Console()))
-    sys.stdout.flush()
+    output.write(report.matches_view(tournament, matches(store, tournament.id)), format_)

@@ -18,6 +18,7 @@ SINGLE = "single"
 DEFAULT_PRESET = "basic"
 DEFAULT_SEATS = 2
 DEFAULT_ENCOUNTERS = 25
+WORKERS_MOST = 1_000
 SEED_MOST = 2**63 - 1
 _COMMAND_LINE = "command line"
 _TIME_FIELDS = tuple(item.name for item in fields(TimeControl))
@@ -61,11 +62,15 @@ class Config:
             "seats": self.seats,
             "encounters": self.encounters,
             "workers": self.workers,
-            "bots": list(self.bots),
             "rules": {"preset": self.preset, **self.overrides},
             "time_control": asdict(self.time_control),
         }
-        return table if self.seed is None else {**table, "seed": self.seed}
+        # TOML has no way to say nothing but to leave a key out.
+        if self.bots:
+            table["bots"] = list(self.bots)
+        if self.seed is not None:
+            table["seed"] = self.seed
+        return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class Overrides:
 def read_config(file: Path) -> dict[str, object]:
     """Read a tournament file into a table, unchecked but for being TOML. Raises ConfigError."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin with a BOM
     except OSError as error:
         raise ConfigError(f"{file} can't be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -129,7 +134,7 @@ def from_table(
         format=keys.choice("format", [ROUND_ROBIN, SINGLE] if stored else [ROUND_ROBIN]),
         seats=keys.number("seats", DEFAULT_SEATS, SEATS_LEAST, SEATS_MOST),
         encounters=keys.number("encounters", DEFAULT_ENCOUNTERS, 1, 1_000_000),
-        workers=keys.number("workers", 0, 0, 1_000),
+        workers=keys.number("workers", 0, 0, WORKERS_MOST),
         seed=keys.number("seed", 0, 0, SEED_MOST) if "seed" in table else None,
         bots=keys.bots(base),
         preset=preset,
@@ -222,9 +227,15 @@ class _Keys:
         return dict(value)
 
     def bots(self, base: Path | None) -> tuple[str, ...]:
-        value = self._table.get("bots", [])
-        if not isinstance(value, list) or not all(isinstance(bot, str) and bot for bot in value):
-            raise self.wrong("bots", value, "a list of folders or names of sample bots")
+        if "bots" not in self._table:
+            return ()
+        value = self._table["bots"]
+        if (
+            not isinstance(value, list)
+            or not value
+            or not all(isinstance(bot, str) and bot for bot in value)
+        ):
+            raise self.wrong("bots", value, "a list of folders or names of sample bots, not empty")
         if base is None:
             return tuple(value)
         # A plain name that is no folder beside the file is a sample bot's.

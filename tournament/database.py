@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc, text
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, exc, text
 
 from tournament.errors import StoreError
 
@@ -38,9 +38,9 @@ def _explanation(path: Path, what: str) -> str:
     if "locked" in what or "busy" in what:
         return f"{path} is locked by another process ({what}): wait for it or end it, run again"
     if "readonly" in what or "unable to open" in what or "ermission denied" in what:
-        return f"{path} can't be opened for writing ({what}): check who owns it and its folder"
+        return f"{path} can't be opened or written ({what}): check who owns it and its folder"
     if "full" in what or "No space" in what:
-        return f"{path} can't be written ({what}): make room on the disk, then run again"
+        return f"{path} can't be written ({what}): make room on the disk"
     return f"{path}: {what}"
 
 
@@ -55,11 +55,8 @@ def open_sqlite(data_dir: Path, *, create: bool) -> tuple[Engine, Path]:
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             # SQLite gives its side files the same mode.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        elif not path.exists():
-            raise StoreError(
-                f"{path} does not exist: `tournament run` begins a tournament,"
-                " `--data DIR` says where one is kept"
-            )
+        else:
+            _check_exists(path)
         engine = create_engine(f"sqlite:///{path}")
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
@@ -70,6 +67,59 @@ def open_sqlite(data_dir: Path, *, create: bool) -> tuple[Engine, Path]:
         engine.dispose()
         raise
     return engine, path
+
+
+def view_sqlite(data_dir: Path) -> tuple[Engine, Path]:
+    """Open `data_dir`/rummy.sqlite3 for reading only; it need not be writable. Raises StoreError.
+
+    Nothing is brought up to date.
+    """
+    path = data_dir / FILE_NAME
+    _check_exists(path)
+    engine = create_engine("sqlite://", creator=lambda: _read_only(path), poolclass=NullPool)
+    event.listen(engine, "begin", _begin)
+    with explained(path), engine.connect() as connection:
+        revision = _revision(connection)
+    if revision != HEAD:
+        raise StoreError(
+            f"{path} has tables of step {revision or 'none'}, and only {HEAD} can be shown:"
+            " `tournament resume` or `run` brings older ones up to date,"
+            " newer ones need the rummy-referee that made them"
+        )
+    return engine, path
+
+
+def _check_exists(path: Path) -> None:
+    if not path.exists():
+        raise StoreError(
+            f"{path} does not exist: `tournament run` begins a tournament,"
+            " `--data DIR` says where one is kept"
+        )
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Connect without writing a thing to the database, in whatever way the folder allows."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        connection = _connect(path, "mode=rw")  # so that the side files go away again
+        connection.execute("PRAGMA query_only = ON").close()
+        return connection
+    connection = _connect(path, "mode=ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").close()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log = path.with_name(f"{path.name}-wal")
+        no_side_files = "unable to open" in str(error) or "readonly" in str(error)
+        if not no_side_files or (log.exists() and log.stat().st_size):
+            raise
+        # None can be made and none holds anything: the file alone is the database.
+        return _connect(path, "mode=ro&immutable=1")
+    return connection
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:

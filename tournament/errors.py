@@ -1,4 +1,7 @@
-"""Everything that is explained to users in words, without a traceback."""
+"""Everything that is explained to users in words, without a traceback.
+
+The exit code tells whether somebody asked for something wrong (2) or the work failed (1).
+"""
 
 
 class TournamentError(Exception):
@@ -13,12 +16,20 @@ class UsageError(TournamentError):
     exit_code = 2
 
 
-class ConfigError(TournamentError):
+class ConfigError(UsageError):
     """A tournament file holds a wrong key or value."""
 
 
-class BotFolderError(TournamentError):
+class BotFolderError(UsageError):
     """A bot's folder or its bot.toml is wrong."""
+
+
+class FreezeError(TournamentError):
+    """A bot can't be copied or built."""
+
+
+class OutputError(TournamentError):
+    """What was asked for can't be written to stdout."""
 
 
 class StoreError(TournamentError):

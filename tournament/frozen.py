@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tournament.bot_folder import IGNORED, BotFolder, content_hash
-from tournament.errors import BotFolderError
+from tournament.errors import FreezeError, UsageError
 from tournament.launch import program_argv, scrubbed_environment
 
 BUILD_LIMIT_S = 600
@@ -30,7 +30,7 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
         return target
     data = data_dir.resolve()
     if data.is_relative_to(bot.path) and data.name not in IGNORED:
-        raise BotFolderError(
+        raise UsageError(
             f"the data folder {data} lies inside the bot's folder {bot.path}:"
             " give another one with --data"
         )
@@ -38,12 +38,12 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     except OSError as error:
-        raise BotFolderError(f"{target.parent} can't be written: {error.strerror}") from error
+        raise FreezeError(f"{target.parent} can't be written: {error.strerror}") from error
     try:
         copy = scratch / "bot"
         shutil.copytree(bot.path, copy, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
         if content_hash(copy) != bot.content_hash:
-            raise BotFolderError(f"{bot.path} changed while it was copied: run again")
+            raise FreezeError(f"{bot.path} changed while it was copied: run again")
         if bot.build:
             _build(bot.build, copy, bot.path)
         try:
@@ -53,7 +53,7 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
             if not target.is_dir():
                 raise
     except (OSError, shutil.Error) as error:
-        raise BotFolderError(f"{bot.path} can't be copied to {target}: {error}") from error
+        raise FreezeError(f"{bot.path} can't be copied to {target}: {error}") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return target
@@ -73,13 +73,13 @@ def _build(argv: Sequence[str], folder: Path, source: Path) -> None:
             start_new_session=True,
         )
     except OSError as error:
-        raise BotFolderError(f"{source}: build {list(argv)} can't start: {error}") from error
+        raise FreezeError(f"{source}: build {list(argv)} can't start: {error}") from error
     except subprocess.TimeoutExpired as error:
-        raise BotFolderError(
+        raise FreezeError(
             f"{source}: build {list(argv)} took more than {BUILD_LIMIT_S} s"
         ) from error
     if done.returncode:
         tail = done.stdout[-_TAIL:].decode(errors="replace").strip()
-        raise BotFolderError(
+        raise FreezeError(
             f"{source}: build {list(argv)} ended with exit code {done.returncode}:\n{tail}"
         )

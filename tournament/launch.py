@@ -1,6 +1,7 @@
 """Starts a bot's process, keeps its output, notices its end, and leaves nothing of it behind."""
 
 import contextlib
+import errno
 import importlib.util
 import os
 import signal
@@ -19,6 +20,7 @@ LOG_CAP_BYTES = 256 * 1024
 _ALLOWED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "JAVA_HOME")
 _PYTHONS = ("python3", "python")
 _CHUNK = 64 * 1024
+_TAIL_BYTES, _LINE_MOST = 4_096, 300
 
 
 def program_argv(argv: Sequence[str]) -> list[str]:
@@ -75,6 +77,7 @@ class BotProcess:
         on_exit: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Start the process. Raises LaunchError."""
+        self.log = log
         self._on_exit = on_exit
         self._lock = threading.Lock()  # held while the process is reaped or signalled
         self._ended = threading.Event()
@@ -96,7 +99,7 @@ class BotProcess:
             )
         except (OSError, ValueError) as error:
             os.close(log_file)
-            raise LaunchError(f"{folder}: {list(argv)} can't be started: {error}") from error
+            raise LaunchError(f"can't be started: {_start_problem(argv, error)}") from error
         self.pid = self._process.pid
         if memory_mb is not None:
             _limit_memory(self.pid, memory_mb)
@@ -121,6 +124,20 @@ class BotProcess:
         # Somebody who left the group may keep the pipe open: its output is not waited for.
         self._drainer.join(timeout=1.0)
 
+    def last_line(self) -> str:
+        """Return the last line of the output that is not blank, cut, or an empty text."""
+        if not self.is_running:
+            self._drainer.join(timeout=1.0)  # until the log has it all
+        try:
+            with self.log.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+                text = log.read().decode(errors="replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        last = lines[-1][:_LINE_MOST] if lines else ""
+        return "".join(c if c.isprintable() else " " for c in last)
+
     def wait(self, timeout_s: float) -> bool:
         """Return whether the process has ended within the time."""
         return self._ended.wait(timeout_s)
@@ -143,6 +160,20 @@ class BotProcess:
         self.exit_text = _exit_text(code)
         self._ended.set()
         self._on_exit(self.exit_text)
+
+
+def _start_problem(argv: Sequence[str], error: Exception) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOENT:
+        return (
+            f"the program {argv[0]!r} of its `run` was not found"
+            " (or, if it is a script, the program that its first line names)"
+        )
+    if number == errno.EACCES:
+        return f"the program {argv[0]!r} of its `run` is not an executable file"
+    if number == errno.ENOEXEC:
+        return f"{argv[0]!r} of its `run` is no program: a script's first line names one with #!"
+    return f"{list(argv)}: {error}"
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

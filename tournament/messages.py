@@ -2,6 +2,7 @@
 
 runner → worker: setup once; then for each leg play, and acknowledged when its result is durable.
 worker → runner: ready once; for each leg result or failed; bot_started and bot_ended in between.
+What went wrong with bots' processes comes with the result and is for the organiser alone.
 The worker begins no leg before the last one is acknowledged. A closed pipe ends the worker.
 """
 
@@ -9,6 +10,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
@@ -84,12 +86,38 @@ class BotEnded:
     pid: int
 
 
+class Failure(StrEnum):
+    """What can go wrong with a bot's process."""
+
+    NOT_STARTED = "not_started"
+    NO_HELLO = "no_hello"
+    NOT_READY = "not_ready"
+    ENDED = "ended"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class BotFailure:
+    """Why a bot forfeited by its process: `text` follows its name, `tail` is its last output.
+
+    `log` is the path of all its output, empty if it never ran.
+    """
+
+    bot: str
+    leg: int
+    failure: Failure
+    text: str
+    tail: str = ""
+    log: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """A leg has ended."""
 
     fixture_id: str
     result: MatchResult
+    failures: tuple[BotFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +175,10 @@ def _result(body: dict[str, Any]) -> Result:
         SeatResult(**{**seat, "forfeit": seat["forfeit"] and Forfeit(seat["forfeit"])})
         for seat in fields["seats"]
     )
-    return Result(fixture_id=body["fixture_id"], result=MatchResult(**fields))
+    failures = tuple(
+        BotFailure(**{**item, "failure": Failure(item["failure"])}) for item in body["failures"]
+    )
+    return Result(fixture_id=body["fixture_id"], result=MatchResult(**fields), failures=failures)
 
 
 _READERS: Mapping[str, Callable[[dict[str, Any]], Message]] = {

@@ -124,6 +124,6 @@ class LineProgress:
 
 def make_progress(console: Console) -> ProgressView:
     """Return the view that suits where the console goes."""
-    if console.is_terminal:
+    if console.is_terminal and not console.is_dumb_terminal:
         return BarProgress(console)
     return LineProgress(lambda text: console.print(text, markup=False, soft_wrap=True))

@@ -17,6 +17,8 @@ from tournament.stored import Entry, MatchRow, Tournament
 
 _WIDE = 1_000
 """Characters; no table needs as many."""
+_WRAPPED_LEAST = 24
+"""Characters that a column which wraps keeps."""
 
 
 class Format(StrEnum):
@@ -36,6 +38,7 @@ class Column:
     """A column: its name in data, its heading for people, and how its values read for them.
 
     On a narrow terminal the columns with the highest `spare` are left out first; those with 0 stay.
+    One that `wraps` takes what the others leave; `in_table` False is for the other formats alone.
     """
 
     name: str
@@ -43,6 +46,8 @@ class Column:
     show: Callable[[object], str] = str
     is_number: bool = False
     spare: int = 0
+    wraps: bool = False
+    in_table: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +102,16 @@ LEADERBOARD = (
 
 MATCHES = (
     Column("position", "#", is_number=True),
-    Column("fixture", "Fixture", spare=5),
-    Column("encounter", "Encounter", spare=7),
-    Column("leg", "Leg", is_number=True, spare=3),
+    Column("fixture", "Fixture", in_table=False),
+    Column("encounter", "Encounter", in_table=False),
+    Column("leg", "Leg", is_number=True, spare=4),
     Column("seats", "Seats", _list),
     Column("places", "Places", _list),
     Column("totals", "Points", _list, spare=2),
-    Column("deals", "Deals", _or_dash, is_number=True, spare=1),
-    Column("termination", "End", _or_dash),
-    Column("text", "Why", _or_dash, spare=4),
-    Column("record_hash", "Record", lambda value: str(value)[:12] or "–", spare=6),
+    Column("deals", "Deals", _or_dash, is_number=True, spare=3),
+    Column("termination", "End", _or_dash, spare=1),
+    Column("text", "Why", _or_dash, wraps=True),
+    Column("record_hash", "Record", lambda value: str(value)[:12] or "–", spare=5),
 )
 
 BOTS = (
@@ -233,35 +238,50 @@ def _table(view: View, console: Console | None) -> str:
     # Wider than any terminal: the table decides on its width, so that no cell is cut.
     paper = Console(
         width=_WIDE,
-        color_system="standard" if on_terminal else None,
+        height=_WIDE,  # without one, a dumb terminal would be 80 characters wide
+        color_system="standard" if console is not None and _has_colours(console) else None,
         force_terminal=on_terminal,
         no_color=console is not None and console.no_color,
     )
-    columns = list(view.columns)
+    shown = columns = [column for column in view.columns if column.in_table]
     table = _drawn(view, columns)
-    while on_terminal and paper.measure(table).maximum > console.width:  # type: ignore[union-attr]
-        least = max(columns, key=lambda column: column.spare)
-        if not least.spare:
-            break
-        columns.remove(least)
+    if console is not None and on_terminal:
+        while not _fits(paper, _drawn(view, columns, narrow=True), console.width):
+            least = max(columns, key=lambda column: column.spare)
+            if not least.spare:
+                break
+            columns = [column for column in columns if column is not least]
         table = _drawn(view, columns)
+        if any(column.wraps for column in columns) and not _fits(paper, table, console.width):
+            table.width = console.width
     with paper.capture() as capture:
         paper.print(table)
     lines = [line.rstrip() for line in capture.get().splitlines()]
     while lines and not lines[-1]:
         lines.pop()
-    if len(columns) < len(view.columns):
+    if len(columns) < len(shown):
         lines.append("(a wider terminal, or --format csv, shows more columns)")
     return "\n".join(lines) + "\n"
 
 
-def _drawn(view: View, columns: Sequence[Column]) -> Table:
+def _has_colours(console: Console) -> bool:
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+def _fits(paper: Console, table: Table, width: int) -> bool:
+    return paper.measure(table).maximum <= width
+
+
+def _drawn(view: View, columns: Sequence[Column], *, narrow: bool = False) -> Table:
     table = Table(
         title=Text(view.title) if view.title else None, title_justify="left", box=box.SIMPLE_HEAD
     )
     for column in columns:
         table.add_column(
-            column.heading, justify="right" if column.is_number else "left", no_wrap=True
+            column.heading,
+            justify="right" if column.is_number else "left",
+            no_wrap=not column.wraps,
+            max_width=_WRAPPED_LEAST if narrow and column.wraps else None,
         )
     for row in view.rows:
         table.add_row(*(Text(column.show(row[column.name])) for column in columns))

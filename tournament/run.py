@@ -11,17 +11,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tournament import seeds
-from tournament.bot_folder import BotFolder, content_hash
-from tournament.config import Config, differences, from_table, read_config
-from tournament.errors import ResumeError, UsageError
+from tournament.bot_folder import BotFolder, changed_files, content_hash
+from tournament.config import WORKERS_MOST, Config, differences, from_table, read_config
+from tournament.errors import ConfigError, ResumeError, UsageError
 from tournament.frozen import freeze, frozen_folder
 from tournament.messages import BotSpec, Setup
 from tournament.progress import ProgressView
 from tournament.runner import Runner, Unplayed
 from tournament.schedule import Encounter, Entrant, round_robin
+from tournament.sockets import socket_folder
 from tournament.store import Store
 from tournament.stored import FINISHED, Entry, Tournament
 from tournament.worker_process import COMMAND, WorkerProcess
+
+_FILES_NAMED = 5
 
 
 def begin(
@@ -91,7 +94,10 @@ def _entry(bot: BotFolder) -> Entry:
 def stored_config(tournament: Tournament) -> Config:
     """Return the configuration that a tournament was begun with."""
     table = {k: v for k, v in tournament.config.items() if k not in ("file", "file_table")}
-    return from_table(table, f"tournament {tournament.id}", stored=True)
+    try:
+        return from_table(table, f"tournament {tournament.id}", stored=True)
+    except ConfigError as error:
+        raise ResumeError(f"{error}; it was begun by another version of rummy-referee") from error
 
 
 def latest_unfinished(store: Store) -> Tournament:
@@ -112,21 +118,33 @@ def check_unchanged(store: Store, data_dir: Path, tournament: Tournament) -> Non
             f"tournament {tournament.id} was begun under rules or defaults that this version of"
             " rummy-referee reads differently: resume it with the version that began it"
         )
-    for entry in store.entries(tournament.id):
-        folder = Path(entry.folder)
-        if folder.is_dir():
-            now = content_hash(folder)
-            if now != entry.content_hash:
-                raise ResumeError(
-                    f"{folder} changed: {entry.bot} began the tournament as"
-                    f" {entry.content_hash[:12]} and is {now[:12]} now. Put it back, or begin a"
-                    " new tournament with `tournament run`"
-                )
-        if not frozen_folder(data_dir, entry.content_hash).is_dir():
-            raise ResumeError(
-                f"the copy of {entry.bot} that the tournament is played with is gone:"
-                f" {frozen_folder(data_dir, entry.content_hash)}"
-            )
+    try:
+        for entry in store.entries(tournament.id):
+            _check_bot(entry, frozen_folder(data_dir, entry.content_hash))
+        _check_file(tournament)
+    except UsageError as error:
+        raise ResumeError(f"tournament {tournament.id} can't go on: {error}") from error
+
+
+def _check_bot(entry: Entry, copy: Path) -> None:
+    if not copy.is_dir():
+        raise ResumeError(
+            f"the copy of {entry.bot} that the tournament is played with is gone: {copy}"
+        )
+    folder = Path(entry.folder)
+    if not folder.is_dir() or content_hash(folder) == entry.content_hash:
+        return
+    files = changed_files(copy, folder, built=bool(entry.manifest.get("build")))
+    what = ", ".join(files[:_FILES_NAMED]) or "a file was removed"
+    more = f" and {len(files) - _FILES_NAMED} more" if len(files) > _FILES_NAMED else ""
+    raise ResumeError(
+        f"{folder} changed since {entry.bot} began the tournament: {what}{more}."
+        f" Put it back (the copy that is played is {copy}), or begin a new tournament with"
+        " `tournament run`"
+    )
+
+
+def _check_file(tournament: Tournament) -> None:
     file = tournament.config.get("file")
     table = tournament.config.get("file_table")
     if isinstance(file, str) and isinstance(table, dict) and Path(file).exists():
@@ -164,7 +182,7 @@ def playing_alone(data_dir: Path, tournament: str) -> Iterator[None]:
 def make_setup(config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path) -> Setup:
     """Return what every worker is told once."""
     return Setup(
-        socket_dir="",  # each worker gets its own
+        socket_dir="",  # each worker gets its own, and one for its bots' logs
         log_dir=str(log_dir),
         preset=config.preset,
         overrides=config.overrides,
@@ -188,10 +206,12 @@ def _bot_spec(entry: Entry, data_dir: Path) -> BotSpec:
     )
 
 
-def worker_count(config: Config) -> int:
-    """Return how many workers to use: as configured, or one for each core of this process."""
-    if config.workers:
-        return config.workers
+def worker_count(workers: int) -> int:
+    """Return how many workers that means: 0 is one for each core of this process."""
+    if not 0 <= workers <= WORKERS_MOST:
+        raise UsageError(f"workers is {workers}: allowed is a whole number 0–{WORKERS_MOST}")
+    if workers:
+        return workers
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -212,29 +232,33 @@ async def play(
     numbers = itertools.count()
     setup = make_setup(config, store.entries(tournament.id), data_dir, log_dir)
 
-    async def make_worker() -> WorkerProcess:
-        number = next(numbers)
-        own = log_dir / f"worker-{number}-bots"
-        return await WorkerProcess.start(
-            replace(setup, log_dir=str(own)), log_dir=log_dir, number=number, command=command
-        )
-
     pending = store.pending(tournament.id)
-    progress.begin(done=tournament.planned - len(pending), planned=tournament.planned)
-    runner = Runner(
-        tournament=tournament.id,
-        legs=pending,
-        store=store,
-        make_worker=make_worker,
-        workers=workers,
-        progress=progress,
-        leg_limit_s=leg_limit_s(config, setup.launch_s),
-        warm=setup.warm,
-    )
-    try:
-        unplayed = await runner.run()
-    finally:
-        progress.end()
+    with socket_folder() as sockets:
+
+        async def make_worker() -> WorkerProcess:
+            number = next(numbers)
+            own = replace(
+                setup,
+                socket_dir=str(sockets / str(number)),
+                log_dir=str(log_dir / f"worker-{number}-bots"),
+            )
+            return await WorkerProcess.start(own, log_dir=log_dir, number=number, command=command)
+
+        progress.begin(done=tournament.planned - len(pending), planned=tournament.planned)
+        runner = Runner(
+            tournament=tournament.id,
+            legs=pending,
+            store=store,
+            make_worker=make_worker,
+            workers=workers,
+            progress=progress,
+            leg_limit_s=leg_limit_s(config, setup.launch_s),
+            warm=setup.warm,
+        )
+        try:
+            unplayed = await runner.run()
+        finally:
+            progress.end()
     if not store.pending(tournament.id):
         store.set_status(tournament.id, FINISHED)
     return unplayed

@@ -8,13 +8,14 @@ import asyncio
 import itertools
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tournament import seeds
 from tournament.errors import WorkerError
-from tournament.messages import Failed, PlayLeg, Result
+from tournament.messages import BotFailure, Failed, Failure, PlayLeg, Result
 from tournament.progress import ProgressView
 from tournament.stored import PlannedLeg
 from tournament.worker_process import WorkerLostError
@@ -23,7 +24,7 @@ ABORTS_MOST = 3
 """Attempts without a result after which a leg is left unplayed."""
 
 CRASHES_MOST = 3
-"""Ends in a row after which a bot is not started any more."""
+"""Matches in a row that its process failed in, after which a bot is not started any more."""
 
 LOOKAHEAD = 256
 """How far ahead in the plan a leg may be that is played next."""
@@ -96,6 +97,7 @@ class Runner:
         self._replays: deque[_Job] = deque()
         self._unplayed: list[Unplayed] = []
         self._crashes: Counter[str] = Counter()
+        self._noted: set[tuple[str, Failure]] = set()
         self._failures = 0
 
     async def run(self) -> list[Unplayed]:
@@ -184,8 +186,9 @@ class Runner:
         else:
             self._failures = 0
             fixture = job.leg.fixture
-            self._store.save_result(self._tournament, fixture.fixture_id, outcome.result)
-            self._count_crashes(fixture.seats, outcome.result)
+            self._store.save_result(self._tournament, fixture.fixture_id, _with_reasons(outcome))
+            self._note_failures(outcome.failures)
+            self._count_crashes(fixture.seats, outcome)
             self._progress.advance()
 
     def _aborted(self, job: _Job, text: str, again: Callable[[_Job], None]) -> None:
@@ -208,17 +211,50 @@ class Runner:
                 " `tournament resume`"
             )
 
-    def _count_crashes(self, seats: Sequence[str], result: MatchResult) -> None:
-        for bot, seat in zip(seats, result.seats, strict=True):
-            if seat.forfeit not in (Forfeit.CRASH, Forfeit.STARTUP):
+    def _note_failures(self, failures: Sequence[BotFailure]) -> None:
+        """Tell the organiser about the first failure of its kind of each bot."""
+        for item in failures:
+            # The one who withdrew a bot has told so.
+            if item.failure is Failure.WITHDRAWN or (item.bot, item.failure) in self._noted:
+                continue
+            self._noted.add((item.bot, item.failure))
+            self._progress.note(_described(item))
+
+    def _count_crashes(self, seats: Sequence[str], outcome: Result) -> None:
+        failures = {item.bot: item for item in outcome.failures}
+        for bot, seat in zip(seats, outcome.result.seats, strict=True):
+            failed = bot in failures or seat.forfeit in (Forfeit.CRASH, Forfeit.STARTUP)
+            if not failed:
                 self._crashes[bot] = 0
                 continue
             self._crashes[bot] += 1
             if self._crashes[bot] == CRASHES_MOST:
+                last = failures.get(bot)
                 self._progress.note(
-                    f"{bot} ended {CRASHES_MOST} times in a row:"
-                    " it forfeits the rest without being started"
+                    f"{bot} failed {CRASHES_MOST} times in a row: it forfeits the rest without"
+                    " being started" + (f"; the last time it {_where(last)}" if last else "")
                 )
+
+
+def _with_reasons(outcome: Result) -> MatchResult:
+    """Return the result with what went wrong with bots' processes added to its text."""
+    reasons = "; ".join(f"{item.bot} {item.text}" for item in outcome.failures)
+    text = outcome.result.text
+    return replace(outcome.result, text=f"{text}: {reasons}") if reasons else outcome.result
+
+
+def _described(item: BotFailure) -> str:
+    output = f"its output ends with: {item.tail}" if item.tail else "it wrote no output"
+    return f"{item.bot} (leg {item.leg}) {_where(item, output)}"
+
+
+def _where(item: BotFailure, *more: str) -> str:
+    """Return what went wrong, and more and its log if it ever ran."""
+    if not item.log:
+        return item.text
+    log, here = Path(item.log), Path.cwd()
+    shown = log.relative_to(here) if log.is_relative_to(here) else log
+    return "; ".join((item.text, *more, f"log: {shown}"))
 
 
 def _is_final(result: MatchResult) -> bool:

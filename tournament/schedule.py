@@ -2,17 +2,20 @@
 
 An encounter is one set of bots on one list of deals, played once per seat rotation (a leg). Only
 who sits where changes between its legs: decks and dealer seats stay, so the luck of the deal is
-shared out evenly. A fixture is a planned leg; its id says what it is, so a plan made again from
-the same bots and rules has the same ids.
+shared out evenly. A fixture is a planned leg; its id says what it is, who sits where included, so
+a plan made again from the same bots in the same order and rules has the same ids.
 """
 
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 SEATS_LEAST, SEATS_MOST = 2, 6
+MATCHES_MOST = 200_000
+"""Matches of one tournament. At a hundred a second they take half an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,11 @@ def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
     return list(itertools.combinations(range(entrants), seats))
 
 
+def match_count(entrants: int, seats: int, encounters: int) -> int:
+    """Return how many matches a round-robin has."""
+    return math.comb(entrants, seats) * seats * encounters
+
+
 def round_robin(
     entrants: Sequence[Entrant], *, seats: int, encounters: int, rules: str
 ) -> list[Encounter]:
@@ -102,13 +110,14 @@ def round_robin(
 def _encounter(
     bots: Sequence[Entrant], number: int, rules: str, *, first_position: int
 ) -> Encounter:
-    hashes = sorted(bot.content_hash for bot in bots)
-    encounter_id = short_hash("encounter", rules, *hashes, str(number))
+    hashes = [bot.content_hash for bot in bots]
+    # Whoever sits first, it is the same set on the same deals.
+    encounter_id = short_hash("encounter", rules, *sorted(hashes), str(number))
     seats = len(bots)
     names = tuple(bot.bot for bot in bots)
     legs = tuple(
         Fixture(
-            fixture_id=short_hash("leg", encounter_id, str(leg)),
+            fixture_id=short_hash("leg", encounter_id, str(leg), *hashes[leg:], *hashes[:leg]),
             encounter_id=encounter_id,
             position=first_position + leg,
             leg=leg,
@@ -128,6 +137,12 @@ def _check(entrants: Sequence[Entrant], seats: int, encounters: int) -> None:
         raise ValueError(f"encounters is {encounters}: allowed is 1 or more")
     if len(entrants) < seats:
         raise ValueError(f"there are {len(entrants)} bots: a table of {seats} seats needs {seats}")
+    matches = match_count(len(entrants), seats, encounters)
+    if matches > MATCHES_MOST:
+        raise ValueError(
+            f"{len(entrants)} bots at {seats} seats in {encounters} encounters of each set make"
+            f" {matches} matches: allowed are {MATCHES_MOST}; take fewer encounters or bots"
+        )
     for what, values in (
         ("name", [entrant.bot for entrant in entrants]),
         ("content", [entrant.content_hash for entrant in entrants]),

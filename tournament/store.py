@@ -5,7 +5,8 @@ What `save_result` has returned for is on the disk: a worker begins its next leg
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from sqlalchemy.sql.expression import Select
 
 from referee.match.outcome import MatchResult
 from tournament import schema as t
-from tournament.database import explained, open_sqlite, writing
+from tournament.database import explained, open_sqlite, view_sqlite, writing
 from tournament.errors import StoreError
 from tournament.schedule import Encounter
 from tournament.stored import UNFINISHED, Entry, PlannedLeg, Tournament, fixture_of
@@ -33,11 +34,17 @@ class Store:
     def __init__(self, engine: Engine, path: Path) -> None:
         self._engine = engine
         self.path = path
+        self._identity = _identity(path)
 
     @classmethod
     def open(cls, data_dir: Path, *, create: bool = True) -> Self:
         """Open the database in `data_dir`; without `create` it must be there."""
         return cls(*open_sqlite(data_dir, create=create))
+
+    @classmethod
+    def view(cls, data_dir: Path) -> Self:
+        """Open the database in `data_dir` for reading only."""
+        return cls(*view_sqlite(data_dir))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -71,7 +78,7 @@ class Store:
 
         `secrets` are by encounter id, `salts` by fixture id.
         """
-        with explained(self.path), writing(self._engine) as db:
+        with self._writing() as db:
             now = _now()
             for entry in entries:
                 _save_version(db, entry, now)
@@ -208,7 +215,7 @@ class Store:
 
     def set_status(self, tournament: str, status: str) -> None:
         """Mark a tournament unfinished or finished."""
-        with explained(self.path), writing(self._engine) as db:
+        with self._writing() as db:
             db.execute(
                 update(t.tournaments).where(t.tournaments.c.id == tournament).values(status=status)
             )
@@ -223,7 +230,7 @@ class Store:
         key = {"tournament": tournament, "fixture": fixture}
         head = result.record_hash.hex()
         try:
-            with explained(self.path), writing(self._engine) as db:
+            with self._writing() as db:
                 db.execute(
                     t.results.insert().values(
                         **key,
@@ -263,12 +270,24 @@ class Store:
 
     def note_abort(self, tournament: str, fixture: str, text: str) -> None:
         """Count an attempt of a leg that ended without a result."""
-        with explained(self.path), writing(self._engine) as db:
+        with self._writing() as db:
             db.execute(
                 update(t.fixtures)
                 .where(t.fixtures.c.tournament == tournament, t.fixtures.c.fixture == fixture)
                 .values(aborts=t.fixtures.c.aborts + 1, abort_text=text)
             )
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction, in the file that was opened and is still there."""
+        with explained(self.path):
+            if _identity(self.path) != self._identity:
+                raise StoreError(
+                    f"{self.path} was removed or replaced while it was in use:"
+                    " what was played since then is stored nowhere"
+                )
+            with writing(self._engine) as db:
+                yield db
 
     def _is_stored(self, tournament: str, fixture: str) -> bool:
         query = select(t.results.c.fixture).where(
@@ -280,6 +299,15 @@ class Store:
         """Return all rows of a query on the tables of schema.py."""
         with explained(self.path), self._engine.connect() as db:
             return db.execute(query).all()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file from another one that takes its name."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _planned_seats(db: Connection, tournament: str, fixture: str) -> tuple[str, ...]:

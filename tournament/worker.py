@@ -12,10 +12,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from referee.engine.presets import make_ruleset
-from referee.match.outcome import MatchResult
+from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from tournament.bot_pool import BotPool, Gate
 from tournament.messages import (
@@ -30,6 +31,7 @@ from tournament.messages import (
     decode,
     encode,
 )
+from tournament.sockets import remove_abandoned
 
 Send = Callable[[Message], None]
 
@@ -76,6 +78,7 @@ class Worker:
             await self._referee.close()
             # The runner does so too, unless it is gone.
             shutil.rmtree(setup.socket_dir, ignore_errors=True)
+            remove_abandoned(Path(setup.socket_dir).parent)
 
     async def _next(self) -> Message | None:
         line = await self._reader.readline()
@@ -104,21 +107,29 @@ class Worker:
 
     async def _outcome(self, setup: Setup, pool: BotPool, leg: PlayLeg) -> Result | Failed:
         try:
-            result = await self._play(setup, pool, leg)
+            return await self._play(setup, pool, leg)
         except Exception as error:  # noqa: BLE001 - whatever it is, no bot is to blame
             traceback.print_exc(file=sys.stderr)
             return Failed(leg.fixture_id, f"{type(error).__name__}: {error}")
-        return Result(leg.fixture_id, result)
 
-    async def _play(self, setup: Setup, pool: BotPool, leg: PlayLeg) -> MatchResult:
+    async def _play(self, setup: Setup, pool: BotPool, leg: PlayLeg) -> Result:
         tokens = await pool.seat(leg.seats, leg.leg, fresh=leg.fresh, withdrawn=leg.withdrawn)
         result = await self._referee.play(match_spec(setup, leg), tokens)
+        failures = await pool.failures(_failed(leg.seats, result), leg.leg)
         if not result.has_result:
             await pool.dismiss(leg.seats, leg.leg)
         seats = zip(leg.seats, result.seats, strict=True)
         await pool.dismiss([name for name, seat in seats if seat.forfeit is not None], leg.leg)
         await pool.dismiss_ended()
-        return result
+        return Result(leg.fixture_id, result, failures)
+
+
+def _failed(names: Sequence[str], result: MatchResult) -> list[str]:
+    """Return the bots whose processes are the reason for how the match ended."""
+    if result.termination is Termination.NOT_STARTED:
+        return list(names)
+    seats = zip(names, result.seats, strict=True)
+    return [name for name, seat in seats if seat.forfeit in (Forfeit.CRASH, Forfeit.STARTUP)]
 
 
 def match_spec(setup: Setup, leg: PlayLeg) -> MatchSpec:

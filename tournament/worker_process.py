@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import sys
-import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
@@ -32,7 +31,6 @@ from tournament.processes import kill_leftover_group
 COMMAND = (sys.executable, "-m", "tournament.worker")
 READY_S = 60.0
 STOP_S = 10.0
-_SOCKET_PATH_MOST = 100
 _LOG_TAIL = 1_500
 
 
@@ -58,34 +56,46 @@ class WorkerProcess:
     async def start(
         cls, setup: Setup, *, log_dir: Path, number: int, command: Sequence[str] = COMMAND
     ) -> Self:
-        """Start a worker and wait until it is ready. Raises WorkerError."""
+        """Start a worker and wait until it is ready. Raises WorkerError.
+
+        The folder of its socket is made, and is removed when it stops.
+        """
         log = log_dir / f"worker-{number}.log"
-        socket_dir = _socket_dir()
+        socket_dir = Path(setup.socket_dir)
         try:
+            socket_dir.mkdir(mode=0o700)  # noqa: ASYNC240 - as short as it gets
             with _private_log(log) as log_file:
-                process = await asyncio.create_subprocess_exec(
-                    *command,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=log_file,
-                    env=_environment(),
-                    limit=LINE_LIMIT_BYTES,
-                    # Ctrl-C is for the runner, which then ends its workers in order.
-                    start_new_session=True,
+                starting = asyncio.ensure_future(
+                    asyncio.create_subprocess_exec(
+                        *command,
+                        stdin=asyncio.subprocess.PIPE,
+                        stdout=asyncio.subprocess.PIPE,
+                        stderr=log_file,
+                        env=_environment(),
+                        limit=LINE_LIMIT_BYTES,
+                        # Ctrl-C is for the runner, which then ends its workers in order.
+                        start_new_session=True,
+                    )
                 )
+                try:
+                    process = await asyncio.shield(starting)
+                except asyncio.CancelledError:
+                    # Only a process that has started can be ended in order.
+                    await cls(await starting, socket_dir, log).stop(grace_s=0)
+                    raise
         except OSError as error:
             shutil.rmtree(socket_dir, ignore_errors=True)
             raise WorkerError(f"worker {number} can't be started: {error}") from error
         worker = cls(process, socket_dir, log)
         try:
             async with asyncio.timeout(READY_S):
-                await worker._send(replace(setup, socket_dir=str(socket_dir)))
+                await worker._send(setup)
                 answer = await worker._answer()
         except (TimeoutError, WorkerLostError) as error:
             await worker.stop(grace_s=0)
+            why = str(error) or f"no answer within {READY_S:g} s"
             raise WorkerError(
-                f"worker {number} did not become ready ({error}); {log} ends with:\n"
-                + worker._log_tail()
+                f"worker {number} did not become ready ({why}); {worker._log_tail()}"
             ) from error
         except BaseException:
             await worker.stop(grace_s=0)
@@ -123,8 +133,10 @@ class WorkerProcess:
             async with asyncio.timeout(grace_s):
                 await self._process.wait()
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+            if self._process.returncode is None:
+                # Not `kill()`, which may take the end from asyncio, which then complains.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.pid, signal.SIGKILL)
             await self._process.wait()
         finally:
             await draining
@@ -169,9 +181,10 @@ class WorkerProcess:
 
     def _log_tail(self) -> str:
         try:
-            return self._log.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
+            tail = self._log.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
         except OSError as error:
-            return f"({error})"
+            return f"{self._log} can't be read: {error.strerror}"
+        return f"{self._log} ends with:\n{tail}" if tail else f"it wrote nothing to {self._log}"
 
 
 def _private_log(path: Path) -> IO[bytes]:
@@ -183,12 +196,3 @@ def _environment() -> dict[str, str]:
     """Return this process's environment with the packages found again, installed or not."""
     paths = [*import_paths(), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
-def _socket_dir() -> Path:
-    """Make a private folder whose path leaves room for a socket's name."""
-    folder = Path(tempfile.mkdtemp(prefix="rummy-"))
-    if len(str(folder / "referee.sock")) < _SOCKET_PATH_MOST:
-        return folder
-    folder.rmdir()
-    return Path(tempfile.mkdtemp(prefix="rummy-", dir="/tmp"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import grpc
+import structlog
 from google.protobuf.message import DecodeError
 
 from referee.engine.actions import MalformedAction
@@ -32,6 +33,7 @@ class Limits:
 
 
 RATE_WINDOW_S: Final = 10.0
+_log = structlog.get_logger()
 
 
 class Stream(Protocol):
@@ -159,6 +161,12 @@ class Session:
                 self._handle(message)
         except CallError as error:
             self.close(error)
+        except grpc.aio.BaseError:
+            pass  # The stream broke or ended while it was being read: a lost connection.
+        except Exception as error:  # noqa: BLE001 - the bot is told, the log says what
+            _log.error("the session failed", session=self.name, exc_info=error)
+            text = "the referee failed; its log says why"
+            self.close(CallError(grpc.StatusCode.INTERNAL, "INTERNAL", text))
         finally:
             self.close()
 

@@ -5,8 +5,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
 
 import tournament
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
@@ -133,6 +138,16 @@ def store_plan(
         salts={leg.fixture_id: b"s" * 32 for e in plan for leg in e.legs},
     )
     return plan
+
+
+@contextmanager
+def clean_temp(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have temporary files made in a folder of a short name, and see that none is left."""
+    with TemporaryDirectory(prefix="tt-", dir="/tmp") as name:
+        monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+        assert list(Path(name).iterdir()) == [], "files were left behind"
 
 
 def environment() -> dict[str, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.fakes import bot_folder
-from tournament.bot_folder import content_hash, read_bot_folder
+from tournament.bot_folder import changed_files, content_hash, read_bot_folder
 from tournament.bots import DEFAULT_BOTS, find_bots
-from tournament.errors import BotFolderError, UsageError
+from tournament.errors import BotFolderError, FreezeError, UsageError
 from tournament.frozen import freeze, frozen_folder
 
 
@@ -125,11 +125,11 @@ def test_a_bot_is_built_in_its_copy(tmp_path: Path) -> None:
 def test_a_build_that_fails_is_shown_and_leaves_no_copy(tmp_path: Path) -> None:
     build = ["python3", "-c", "raise SystemExit('no compiler')"]
     bot = read_bot_folder(bot_folder(tmp_path, "bot", changes={"build": build}))
-    with pytest.raises(BotFolderError, match=r"(?s)ended with exit code 1:\nno compiler"):
+    with pytest.raises(FreezeError, match=r"(?s)ended with exit code 1:\nno compiler"):
         freeze(bot, tmp_path / "data")
     assert list((tmp_path / "data" / "bots").iterdir()) == []
     bot = read_bot_folder(bot_folder(tmp_path, "bot2", changes={"build": ["./no-such-program"]}))
-    with pytest.raises(BotFolderError, match="can't start"):
+    with pytest.raises(FreezeError, match="can't start"):
         freeze(bot, tmp_path / "data")
 
 
@@ -137,7 +137,7 @@ def test_a_folder_that_changed_after_it_was_read_is_refused(tmp_path: Path) -> N
     folder = bot_folder(tmp_path, "bot")
     bot = read_bot_folder(folder)
     (folder / "bot.py").write_text("other")
-    with pytest.raises(BotFolderError, match="changed while it was copied"):
+    with pytest.raises(FreezeError, match="changed while it was copied"):
         freeze(bot, tmp_path / "data")
 
 
@@ -146,7 +146,7 @@ def test_the_data_folder_is_no_part_of_a_bot(tmp_path: Path) -> None:
     copy = freeze(bot, bot.path / "rummy-data")
     assert sorted(file.name for file in copy.iterdir()) == ["bot.py", "bot.toml"]
     assert content_hash(bot.path) == bot.content_hash
-    with pytest.raises(BotFolderError, match=r"lies inside the bot's folder .*--data"):
+    with pytest.raises(UsageError, match=r"lies inside the bot's folder .*--data"):
         freeze(bot, bot.path / "other")
 
 
@@ -165,3 +165,32 @@ def test_bots_that_are_none_or_the_same_are_refused(tmp_path: Path) -> None:
     folder = bot_folder(tmp_path, "one")
     with pytest.raises(UsageError, match="are both named 'one'"):
         find_bots([str(folder), str(folder)])
+    with pytest.raises(UsageError, match="'' is neither a folder"):
+        find_bots([""])
+    with pytest.raises(UsageError, match=r"^cup\.toml: bots: 'nobody' is neither"):
+        find_bots(["nobody"], "cup.toml")
+
+
+def test_an_empty_folder_that_hides_a_sample_bot_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "greedy").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"greedy has no bot\.toml and hides the sample bot"):
+        find_bots(["greedy", "random"])
+
+
+def test_a_manifest_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = bot_folder(tmp_path, "one") / "bot.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert read_bot_folder(file.parent).name == "one"
+
+
+def test_changed_files_are_named(tmp_path: Path) -> None:
+    before, now = bot_folder(tmp_path / "a", "one"), bot_folder(tmp_path / "b", "one")
+    assert changed_files(before, now, built=False) == []
+    (now / "bot.py").write_text("other")
+    (now / "new").touch()
+    (before / "old").touch()
+    assert changed_files(before, now, built=True) == ["bot.py changed", "new added"]
+    assert changed_files(before, now, built=False)[-1] == "old removed"

@@ -87,6 +87,40 @@ def test_a_table_on_a_terminal_leaves_out_columns_and_cuts_no_cell(width: int) -
         assert max(len(line) for line in rows) <= width
 
 
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_matches_keep_their_reason_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, width: int, term: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    fixture = Fixture("0123456789abcdef", "fedcba9876543210", 0, 0, ("counting", "random"), 0)
+    why = "random (seat 1) was not ready in time: random ended with exit code 1 before its hello"
+    seat = SeatRow("a", 1, 100, None, 5, 1000, 500)
+    row = MatchRow(fixture, 0, "m", "forfeit", why, 3, "ab" * 32, (seat, seat))
+    console = Console(force_terminal=True, width=width, height=25, file=io.StringIO())
+    text = render(report.matches_view(TOURNAMENT, [row]), Format.TABLE, console=console)
+    plain = Text.from_ansi(text).plain
+    rows = [line for line in plain.splitlines() if not line.startswith("(")]
+    assert max(len(line) for line in rows) <= width
+    assert "counting – random" in plain
+    assert "0123456789abcdef" not in plain
+    assert "exit" in plain
+    assert "…" not in plain
+    assert ("Record" in plain) == (width >= 120)
+
+
+def test_a_dumb_terminal_leaves_columns_out_like_any_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = []
+    for term in ("xterm", "dumb"):
+        monkeypatch.setenv("TERM", term)
+        console = Console(force_terminal=True, width=80, height=25, file=io.StringIO())
+        text = Text.from_ansi(render(LEADERBOARD, Format.TABLE, console=console)).plain
+        texts.append([line.rstrip() for line in text.splitlines()])
+    assert texts[0] == texts[1]
+
+
 def test_matches_with_and_without_a_result() -> None:
     fixture = Fixture("f0", "e0", 0, 0, ("a", "b"), 0)
     seat = SeatRow("a", 1, 100, None, 5, 1000, 500)

@@ -93,6 +93,10 @@ def test_another_preset_drops_the_rules_of_the_file(tmp_path: Path) -> None:
         ("seed = 1.5", "seed is 1.5: allowed is a whole number 0–"),
         ('bots = "greedy"', "bots is 'greedy': allowed is a list of folders or names"),
         ("bots = [1]", "bots is [1]: allowed"),
+        (
+            "bots = []",
+            "bots is []: allowed is a list of folders or names of sample bots, not empty",
+        ),
         ('rules = "basic"', "rules is 'basic': allowed is a table"),
         ('rules = {preset = "poker"}', "rules: preset is 'poker': allowed are basic, standard"),
         ("rules = {preset = 1}", "rules.preset is 1: allowed is a text"),
@@ -111,7 +115,7 @@ def test_wrong_files_are_refused_by_file_key_and_value(
     with pytest.raises(ConfigError) as caught:
         load_config(file, Overrides())
     assert str(caught.value).startswith(f"{file}: {expected}")
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 2
 
 
 def test_wrong_options_are_wrong_use(tmp_path: Path) -> None:
@@ -125,6 +129,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_config(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="is not TOML"):
         read_config(write(tmp_path, "seats = "))
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_bytes(b"\xef\xbb\xbfseats = 3\n")
+    assert load_config(file, Overrides()).seats == 3
 
 
 def test_the_hash_tells_what_matters() -> None:

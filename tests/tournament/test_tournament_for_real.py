@@ -3,12 +3,22 @@
 import json
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-from tests.tournament.fakes import command, environment
+import pytest
+
+from tests.tournament.fakes import clean_temp, command, environment
 from tournament.store import Store
 from tournament.views import matches
+
+
+@pytest.fixture(autouse=True)
+def temp(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with clean_temp(monkeypatch):
+        yield
+
 
 RUN = ("run", "--bots", "random", "greedy", "--encounters", "2", "--seed", "7")
 

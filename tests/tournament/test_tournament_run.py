@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tournament.fakes import BOT, bot_folder
+from tests.tournament.fakes import BOT, bot_folder, clean_temp
 from tournament import run
 from tournament.bots import find_bots
 from tournament.config import Config
@@ -33,6 +33,7 @@ class Stage:
         self.data = root / "data"
         self.marks = root / "marks"
         self.marks.mkdir()
+        self.temp = root
         self.said: list[str] = []
         self.store = Store.open(self.data)
 
@@ -62,8 +63,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     stage = Stage(tmp_path)
     monkeypatch.setenv("FAKE_MARKS", str(stage.marks))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with stage.store:
+    with stage.store, clean_temp(monkeypatch) as stage.temp:
         yield stage
     assert not processes_of(stage.root), "processes were left behind"
 
@@ -165,7 +165,33 @@ async def test_a_program_that_does_not_exist_forfeits(stage: Stage) -> None:
     bot_folder(stage.root / "bots", "gone", changes={"run": ["./no-such-program"]})
     tournament = stage.begin("ann", "gone", encounters=1)
     assert await stage.play(tournament, workers=1) == []
-    assert "can't be started" in matches(stage.store, tournament)[0].text
+    text = "gone can't be started: the program './no-such-program' of its `run` was not found"
+    assert text in matches(stage.store, tournament)[0].text
+    assert sum(line.startswith("gone (leg 0) can't be started: ") for line in stage.said) == 1
+
+
+async def test_the_organiser_is_told_once_why_a_bot_does_not_start(stage: Stage) -> None:
+
+    folder = bot_folder(stage.root / "bots", "plain", changes={"run": ["./python.py"]})
+    (folder / "python.py").write_text("#!/usr/bin/env python3\n")
+    bot_folder(stage.root / "bots", "typo", script="import no_such_module")
+    bot_folder(stage.root / "bots", "silent", script="raise SystemExit(3)")
+    tournament = stage.begin("plain", "typo", "silent", encounters=1)
+    await stage.play(tournament, workers=1)
+    notes = [text for text in stage.said if " (leg " in text and " failed " not in text]
+    assert len(notes) == 3
+    plain, silent, typo = sorted(notes)
+    assert plain.endswith("the program './python.py' of its `run` is not an executable file")
+    logs = run.log_folder(stage.data, tournament) / "worker-0-bots"
+    assert typo.startswith(
+        "typo (leg 0) ended with exit code 1 before its hello; its output ends with:"
+        f" ModuleNotFoundError: No module named 'no_such_module'; log: {logs / 'typo-leg0-'}"
+    )
+    assert silent.startswith(
+        "silent (leg 0) ended with exit code 3 before its hello; it wrote no output; log: "
+    )
+    texts = [row.text for row in matches(stage.store, tournament)]
+    assert sum("typo ended with exit code 1 before its hello" in text for text in texts) == 3
 
 
 async def test_a_bot_that_hangs_before_hello_forfeits(
@@ -180,7 +206,8 @@ async def test_a_bot_that_hangs_before_hello_forfeits(
     bot_folder(stage.root / "bots", "mute", script="import time; time.sleep(600)")
     tournament = stage.begin("mute", "mute2", encounters=1)
     await stage.play(tournament, workers=1)
-    assert "no hello within 0.5 s" in matches(stage.store, tournament)[0].text
+    assert ": mute said no hello within 0.5 s" in matches(stage.store, tournament)[0].text
+    assert any(line.startswith("mute (leg 0) said no hello within 0.5 s") for line in stage.said)
 
 
 async def test_cancelling_ends_every_process_and_a_resume_plays_the_rest(stage: Stage) -> None:
@@ -215,11 +242,11 @@ asyncio.run(run.play(store, pathlib.Path({str(stage.data)!r}), store.tournament(
     )
     await until((stage.marks / "sleeper").exists)
     assert len(processes_of(stage.root)) == 2
-    assert len(list(stage.root.glob("rummy-*"))) == 1
+    assert len(list(stage.temp.glob("rummy-*"))) == 1
     runner.kill()
     await runner.wait()
     await until(lambda: not processes_of(stage.root))
-    await until(lambda: not list(stage.root.glob("rummy-*")))
+    await until(lambda: not list(stage.temp.glob("rummy-*")))
 
 
 async def test_a_worker_that_cannot_begin_is_explained_with_its_log(stage: Stage) -> None:
@@ -235,11 +262,50 @@ async def test_a_worker_that_cannot_begin_is_explained_with_its_log(stage: Stage
         )
 
 
+async def test_a_worker_that_is_killed_while_starting_is_explained_without_noise(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    tournament = stage.begin("ann", "bob", encounters=1)
+    log = run.log_folder(stage.data, tournament) / "worker-0.log"
+    with pytest.raises(WorkerError, match=f"the worker has ended.*it wrote nothing to {log}$"):
+        await run.play(
+            stage.store,
+            stage.data,
+            stage.store.tournament(tournament),
+            workers=1,
+            progress=LineProgress(stage.said.append),
+            command=(sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"),
+        )
+    assert caplog.messages == []
+
+
+def test_cancelling_while_workers_start_leaves_nothing(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    tournament = stage.begin("ann", "bob", encounters=1)
+
+    async def cancel_after(turns: int) -> None:
+        playing = asyncio.create_task(stage.play(tournament))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+
+    for turns in (1, 2, 3, 4, 5, 8, 13):
+        asyncio.run(cancel_after(turns))
+        assert not processes_of(stage.root)
+        assert list(stage.temp.iterdir()) == []
+    assert caplog.messages == []
+
+
 def test_a_resume_is_refused_when_a_bot_changed(stage: Stage) -> None:
     tournament = stage.store.tournament(stage.begin("ann", "bob"))
     run.check_unchanged(stage.store, stage.data, tournament)
     (stage.root / "bots" / "ann" / "bot.py").write_text(BOT + "# better\n")
-    with pytest.raises(ResumeError, match=r"ann changed: ann began the tournament as \w{12} and"):
+    with pytest.raises(
+        ResumeError, match=r"ann changed since ann began the tournament: bot\.py changed\."
+    ):
         run.check_unchanged(stage.store, stage.data, tournament)
 
 

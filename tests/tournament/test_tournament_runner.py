@@ -9,7 +9,7 @@ import pytest
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tests.tournament.fakes import match_result
 from tournament.errors import WorkerError
-from tournament.messages import Failed, PlayLeg, Result
+from tournament.messages import BotFailure, Failed, Failure, PlayLeg, Result
 from tournament.progress import LineProgress
 from tournament.runner import Runner, Unplayed
 from tournament.schedule import Entrant, round_robin
@@ -50,6 +50,7 @@ class Hall:
         self.attempts: Counter[str] = Counter()
         self.started = self.stopped = 0
         self.busy = self.busiest = 0
+        self.failures: tuple[BotFailure, ...] = ()
 
     async def make_worker(self) -> "FakeWorker":
         """Start a worker."""
@@ -77,7 +78,8 @@ class FakeWorker:
         hall.busy -= 1
         self.unacknowledged = leg.fixture_id
         try:
-            return Result(leg.fixture_id, hall.react(leg, hall.attempts[leg.fixture_id]))
+            result = hall.react(leg, hall.attempts[leg.fixture_id])
+            return Result(leg.fixture_id, result, hall.failures)
         except RuntimeError as error:
             return Failed(leg.fixture_id, str(error))
 
@@ -250,7 +252,32 @@ async def test_a_bot_that_ends_three_times_in_a_row_is_withdrawn() -> None:
     hall, said, run = await play(react, planned("ab", 3), workers=1)
     await run()
     assert [order.withdrawn for order in hall.orders] == [()] * 3 + [("b",)] * 3
-    assert sum("b ended 3 times in a row" in text for text in said) == 1
+    assert sum("b failed 3 times in a row" in text for text in said) == 1
+
+
+async def test_failures_are_noted_once_a_kind_and_kept_with_the_result() -> None:
+    kinds = [Failure.NO_HELLO, Failure.ENDED, Failure.ENDED]
+
+    def react(leg: PlayLeg, _attempt: int) -> MatchResult:
+        seat = leg.seats.index("b")
+        kind = kinds[len(hall.store.results)]
+        hall.failures = (BotFailure("b", leg.leg, kind, f"why {kind}", "last", "/logs/b.log"),)
+        return match_result([1, 2], forfeits={seat: Forfeit.STARTUP}, text="late")
+
+    hall, said, run = await play(react, planned("ab", 2)[:3], workers=1)
+    await run()
+    notes = [text for text in said if text.startswith("b ")]
+    assert notes == [
+        "b (leg 0) why no_hello; its output ends with: last; log: /logs/b.log",
+        "b (leg 0) why ended; its output ends with: last; log: /logs/b.log",
+        (
+            "b failed 3 times in a row: it forfeits the rest without being started; the last time"
+            " it why ended; log: /logs/b.log"
+        ),
+    ]
+    assert [result.text for result in hall.store.results.values()] == [
+        "late: b why no_hello", "late: b why ended", "late: b why ended",
+    ]  # fmt: skip
 
 
 async def test_a_match_without_a_crash_counts_anew() -> None:

@@ -87,7 +87,16 @@ def test_ids_are_distinct_and_a_plan_made_again_is_equal(
     assert plan == plan_of(bots, seats, encounters)
 
 
-def test_ids_do_not_depend_on_the_order_of_the_bots_or_on_how_many_encounters_follow() -> None:
+def test_a_fixture_id_says_who_sits_where() -> None:
+    ab, ba = ([*entrants(2)], [*entrants(2)[::-1]])
+    [one] = round_robin(ab, seats=2, encounters=1, rules=RULES)
+    [other] = round_robin(ba, seats=2, encounters=1, rules=RULES)
+    assert one.encounter_id == other.encounter_id  # the same set on the same deals
+    assert len({leg.fixture_id for leg in (*one.legs, *other.legs)}) == 4
+    assert one.legs[0].fixture_id == "63bf8b206e96c4da"
+
+
+def test_deals_do_not_depend_on_the_order_of_the_bots_or_on_how_many_encounters_follow() -> None:
     few = round_robin(entrants(4), seats=2, encounters=1, rules=RULES)
     many = round_robin(entrants(4)[::-1], seats=2, encounters=3, rules=RULES)
     assert {encounter.encounter_id for encounter in few} < {e.encounter_id for e in many}
@@ -123,6 +132,11 @@ def test_a_bot_may_not_take_part_twice() -> None:
 def test_impossible_plans_are_refused_by_name(seats: int, encounters: int) -> None:
     with pytest.raises(ValueError, match=r"(seats|encounters) is \d+: allowed"):
         plan_of(8, seats, encounters)
+
+
+def test_absurd_plans_are_refused_before_they_are_made() -> None:
+    with pytest.raises(ValueError, match="make 2000000 matches: allowed are 200000; take fewer"):
+        plan_of(2, 2, 1_000_000)
 
 
 def test_tables_are_all_combinations() -> None:

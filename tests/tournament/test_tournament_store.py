@@ -227,7 +227,7 @@ def test_a_folder_that_may_not_be_written_is_named(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr("tournament.database.os.open", refuse)
-    with pytest.raises(StoreError, match="can't be opened for writing"):
+    with pytest.raises(StoreError, match="can't be opened or written"):
         Store.open(tmp_path)
 
 
@@ -236,3 +236,29 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="was made by another version of rummy-referee"):
         Store.open(tmp_path)
+
+
+def test_nothing_is_stored_when_the_file_is_gone_or_another(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        [encounter] = store_plan(store, "ab")
+        (tmp_path / "rummy.sqlite3").rename(tmp_path / "away")
+        for _ in range(2):
+            with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
+                store.save_result("t1", encounter.legs[0].fixture_id, match_result([1, 2]))
+            (tmp_path / "rummy.sqlite3").touch()
+        with pytest.raises(StoreError, match="was removed or replaced"):
+            store.set_status("t1", "finished")
+
+
+def test_viewing_changes_no_tables(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="does not exist"):
+        Store.view(tmp_path)
+    sqlite3.connect(tmp_path / "rummy.sqlite3").close()
+    with pytest.raises(StoreError, match="has tables of step none, and only 0001 can be shown"):
+        Store.view(tmp_path)
+    with Store.open(tmp_path) as store:
+        store_plan(store, "ab")
+    with Store.view(tmp_path) as store:
+        assert [found.id for found in store.tournaments()] == ["t1"]
+        with pytest.raises(StoreError, match="readonly"):
+            store.set_status("t1", "finished")

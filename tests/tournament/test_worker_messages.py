@@ -7,9 +7,11 @@ from tests.tournament.fakes import match_result
 from tournament.messages import (
     Acknowledged,
     BotEnded,
+    BotFailure,
     BotSpec,
     BotStarted,
     Failed,
+    Failure,
     Message,
     PlayLeg,
     Ready,
@@ -44,7 +46,11 @@ MESSAGES: list[Message] = [
     Ready(),
     BotStarted(pid=5, mark="77"),
     BotEnded(pid=5),
-    Result("f", match_result([2, 1], forfeits={0: Forfeit.TIME}, termination=Termination.FORFEIT)),
+    Result(
+        "f",
+        match_result([2, 1], forfeits={0: Forfeit.TIME}, termination=Termination.FORFEIT),
+        failures=(BotFailure("a", 1, Failure.ENDED, "ended", tail="no", log="/logs/a"),),
+    ),
     Failed("f", "zwölf\nlines"),
 ]
 
