@@ -16,6 +16,7 @@ from typing import Protocol
 from tournament.errors import LaunchError
 from tournament.launch import BotProcess, scrubbed_environment
 from tournament.messages import (
+    PUBLIC_WORDS,
     BotEnded,
     BotFailure,
     BotSpec,
@@ -55,7 +56,7 @@ class _Running:
     process: BotProcess | None = None
     said_hello: bool = False
     problem: tuple[Failure, str] | None = None
-    """What the referee was told about its end."""
+    """Why it can't play, for the organiser; the referee is told in public words."""
     is_reported: bool = False
     """The referee knows that the process has ended, or does not care any more."""
 
@@ -192,7 +193,7 @@ class BotPool:
         if not running.is_reported:
             running.is_reported = True
             running.problem = (failure, text)
-            self._gate.report_exit(running.token, text)
+            self._gate.report_exit(running.token, PUBLIC_WORDS[failure])
 
     async def _make_room(self, needed: Collection[Key]) -> None:
         idle = [key for key in self._running if key not in needed]

@@ -56,9 +56,11 @@ def _folders(text: str) -> list[Path]:
         if (path / MANIFEST).exists():
             return [path]
         inner = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
-        if text in samples and not inner:
+        if path.name in samples and not inner:
+            # A tournament file's bots come with the path of its folder.
             raise UsageError(
-                f"the folder {path.resolve()} has no {MANIFEST} and hides the sample bot {text!r}:"
+                f"the folder {path.resolve()} has no {MANIFEST} and hides the sample bot"
+                f" {path.name!r}:"
                 " rename it, or run in another folder"
             )
         return inner or [path]  # its own error says what is missing

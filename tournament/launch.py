@@ -99,7 +99,7 @@ class BotProcess:
             )
         except (OSError, ValueError) as error:
             os.close(log_file)
-            raise LaunchError(f"can't be started: {_start_problem(argv, error)}") from error
+            raise LaunchError(f"could not be started: {_start_problem(argv, error)}") from error
         self.pid = self._process.pid
         if memory_mb is not None:
             _limit_memory(self.pid, memory_mb)

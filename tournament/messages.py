@@ -96,6 +96,15 @@ class Failure(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+PUBLIC_WORDS: Mapping[Failure, str] = {
+    Failure.NOT_STARTED: "no process was started",
+    Failure.NO_HELLO: "it said no hello",
+    Failure.ENDED: "no process is left",
+    Failure.WITHDRAWN: "it was withdrawn",
+}
+"""What opponents are told: nothing of programs, paths and output. The referee ends its text so."""
+
+
 @dataclass(frozen=True, slots=True)
 class BotFailure:
     """Why a bot forfeited by its process: `text` follows its name, `tail` is its last output.

@@ -15,7 +15,7 @@ from typing import Protocol
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tournament import seeds
 from tournament.errors import WorkerError
-from tournament.messages import BotFailure, Failed, Failure, PlayLeg, Result
+from tournament.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
 from tournament.progress import ProgressView
 from tournament.stored import PlannedLeg
 from tournament.worker_process import WorkerLostError
@@ -237,9 +237,11 @@ class Runner:
 
 
 def _with_reasons(outcome: Result) -> MatchResult:
-    """Return the result with what went wrong with bots' processes added to its text."""
-    reasons = "; ".join(f"{item.bot} {item.text}" for item in outcome.failures)
+    """Return the result with the reasons for the organiser in place of what opponents read."""
     text = outcome.result.text
+    for item in outcome.failures:
+        text = text.removesuffix(f": {PUBLIC_WORDS.get(item.failure, '')}")
+    reasons = "; ".join(f"{item.bot} {item.text}" for item in outcome.failures)
     return replace(outcome.result, text=f"{text}: {reasons}") if reasons else outcome.result
 
 
@@ -263,4 +265,4 @@ def _is_final(result: MatchResult) -> bool:
 
 
 def _name(leg: PlannedLeg) -> str:
-    return f"match {leg.fixture.fixture_id} ({' – '.join(leg.fixture.seats)})"
+    return f"match {leg.fixture.position} ({' – '.join(leg.fixture.seats)})"

@@ -178,6 +178,8 @@ def test_an_empty_folder_that_hides_a_sample_bot_is_named(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"greedy has no bot\.toml and hides the sample bot"):
         find_bots(["greedy", "random"])
+    with pytest.raises(UsageError, match=r"hides the sample bot 'greedy'"):
+        find_bots([str(tmp_path / "greedy")])
 
 
 def test_a_manifest_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tournament.bot_pool import BotPool
-from tournament.messages import BotEnded, BotSpec, BotStarted, Message, Setup
+from tournament.messages import BotEnded, BotSpec, BotStarted, Failure, Message, Setup
 
 WAIT = "import time; time.sleep(600)"
 
@@ -20,6 +21,7 @@ class FakeGate:
         self.revoked: list[str] = []
         self.exits: list[tuple[str, str]] = []
         self.deaf: set[str] = set()
+        self.two_exits = asyncio.Event()
 
     def issue_token(self, bot: str, version: str) -> str:
         """Name the n-th token of a bot."""
@@ -36,6 +38,8 @@ class FakeGate:
     def report_exit(self, token: str, reason: str) -> None:
         """Note it."""
         self.exits.append((token, reason))
+        if len(self.exits) == 2:
+            self.two_exits.set()
 
     def revoke_token(self, token: str) -> None:
         """Note it."""
@@ -60,7 +64,7 @@ async def pool(tmp_path: Path, gate: FakeGate, said: list[Message]) -> AsyncIter
         log_dir=str(tmp_path / "logs"),
         preset="basic",
         overrides={},
-        time_control={},
+        time_control={"startup_ms": 10_000},
         bots=tuple(BotSpec(n, "1", str(tmp_path), ("python3", "-c", WAIT)) for n in "abcdef"),
         warm=4,
         launch_s=60.0,
@@ -134,3 +138,33 @@ async def test_dismissed_bots_are_started_anew(pool: BotPool, gate: FakeGate) ->
     assert gate.revoked == [first[0]]
     again = await seat(pool, "ab")
     assert (again[0] != first[0], again[1]) == (True, first[1])
+
+
+async def test_opponents_learn_nothing_of_programs_and_the_organiser_all(
+    pool: BotPool, gate: FakeGate
+) -> None:
+    pool._bots["a"] = replace(pool._bots["a"], run=("./secret-program",))
+    pool._bots["b"] = replace(
+        pool._bots["b"], run=("python3", "-c", "import sys; sys.exit('my secret')")
+    )
+    await seat(pool, "ab")
+    await gate.two_exits.wait()
+    assert [text for _, text in gate.exits] == ["no process was started", "no process is left"]
+    first, second = await pool.failures("ab", 0)
+    assert (first.bot, first.failure, first.log) == ("a", Failure.NOT_STARTED, "")
+    assert "'./secret-program'" in first.text
+    assert (second.failure, second.text, second.tail) == (
+        Failure.ENDED, "ended with exit code 1", "my secret",
+    )  # fmt: skip
+
+
+async def test_a_bot_that_says_no_hello_or_is_never_ready_is_told_apart(
+    pool: BotPool, gate: FakeGate
+) -> None:
+    gate.deaf.add("a@1#0")
+    await seat(pool, "ab")
+    first, second = await pool.failures("ab", 0)
+    assert (first.failure, first.text) == (Failure.NO_HELLO, "said no hello within 60 s")
+    assert second.failure is Failure.NOT_READY
+    assert second.text == "said hello, but not within 10 s that it was ready to play"
+    assert gate.exits == [("a@1#0", "it said no hello")]

@@ -158,7 +158,7 @@ print(os.getsid(0) == os.getpid() == os.getpgid(0), repr(sys.stdin.read()))
 
 @pytest.mark.parametrize("argv", [["./no-such-program"], ["bot\0"]])
 def test_what_cannot_be_started_is_named(tmp_path: Path, argv: list[str]) -> None:
-    with pytest.raises(LaunchError, match="can't be started"):
+    with pytest.raises(LaunchError, match="could not be started"):
         BotProcess(argv, folder=tmp_path, environment={}, log=tmp_path / "log")
 
 

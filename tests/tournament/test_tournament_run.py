@@ -165,9 +165,9 @@ async def test_a_program_that_does_not_exist_forfeits(stage: Stage) -> None:
     bot_folder(stage.root / "bots", "gone", changes={"run": ["./no-such-program"]})
     tournament = stage.begin("ann", "gone", encounters=1)
     assert await stage.play(tournament, workers=1) == []
-    text = "gone can't be started: the program './no-such-program' of its `run` was not found"
+    text = "gone could not be started: the program './no-such-program' of its `run` was not found"
     assert text in matches(stage.store, tournament)[0].text
-    assert sum(line.startswith("gone (leg 0) can't be started: ") for line in stage.said) == 1
+    assert sum(line.startswith("gone (leg 0) could not be started: ") for line in stage.said) == 1
 
 
 async def test_the_organiser_is_told_once_why_a_bot_does_not_start(stage: Stage) -> None:

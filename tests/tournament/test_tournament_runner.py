@@ -9,7 +9,7 @@ import pytest
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tests.tournament.fakes import match_result
 from tournament.errors import WorkerError
-from tournament.messages import BotFailure, Failed, Failure, PlayLeg, Result
+from tournament.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
 from tournament.progress import LineProgress
 from tournament.runner import Runner, Unplayed
 from tournament.schedule import Entrant, round_robin
@@ -262,7 +262,9 @@ async def test_failures_are_noted_once_a_kind_and_kept_with_the_result() -> None
         seat = leg.seats.index("b")
         kind = kinds[len(hall.store.results)]
         hall.failures = (BotFailure("b", leg.leg, kind, f"why {kind}", "last", "/logs/b.log"),)
-        return match_result([1, 2], forfeits={seat: Forfeit.STARTUP}, text="late")
+        return match_result(
+            [1, 2], forfeits={seat: Forfeit.STARTUP}, text=f"late: {PUBLIC_WORDS[kind]}"
+        )
 
     hall, said, run = await play(react, planned("ab", 2)[:3], workers=1)
     await run()

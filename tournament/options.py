@@ -1,0 +1,125 @@
+"""The options that commands share, and how their values are read."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.engine.presets import merge_overrides, parse_override
+from referee.engine.ruleset import RuleSetError
+from tournament.errors import UsageError
+from tournament.report import Format
+
+DEFAULT_DATA = Path("rummy-data")
+_FORMATS = "|".join(Format)
+
+
+def _number(allowed: str) -> Callable[[str], int]:
+    """Return a reader of whole numbers; `allowed` is for its words, the range is checked later."""
+
+    def read(text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r}: allowed is a whole number {allowed}") from None
+
+    return read
+
+
+def _data(text: str | Path) -> Path:
+    if not str(text):
+        raise typer.BadParameter("'': allowed is the path of a folder")
+    folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise typer.BadParameter(f"{folder} is not a folder")
+    return folder
+
+
+def _format(text: str) -> Format:
+    try:
+        return Format(text.lower())
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: allowed is {_FORMATS}") from None
+
+
+DataOption = Annotated[
+    Path,
+    typer.Option("--data", metavar="DIR", parser=_data, help="Folder of database, bots and logs."),
+]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", metavar=_FORMATS, parser=_format, help="How to write the view."),
+]
+IdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tournament",
+        metavar="ID",
+        help="Which one; default: the latest, whether `run` or `play` began it.",
+    ),
+]
+RulesOption = Annotated[
+    str | None, typer.Option("--rules", metavar="PRESET", help="Preset of rules.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Change a rule; may be repeated."),
+]
+SeatsOption = Annotated[
+    int | None,
+    typer.Option("--seats", metavar="N", parser=_number("2–6"), help="Seats at each table, 2–6."),
+]
+EncountersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--encounters",
+        metavar="N",
+        parser=_number("1 or more"),
+        help="Encounters for each set of bots; one has as many matches as it has seats.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        parser=_number("0–1000"),
+        help="Matches at a time; 0, the default, is one for each core.",
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        parser=_number("0 or more"),
+        help="Derive all deals from this number, so that the run can be repeated.",
+    ),
+]
+
+
+def file_and_bots(
+    arguments: Sequence[Path], bots: Sequence[str] | None
+) -> tuple[Path | None, list[str]]:
+    """Tell the tournament file from further bots: `--bots A B C` gives B and C as arguments."""
+    files = [path for path in arguments if path.suffix == ".toml"]
+    others = [str(path) for path in arguments if path.suffix != ".toml"]
+    if len(files) > 1:
+        raise UsageError(
+            f"{files[0]} and {files[1]}: only one tournament file can be run at a time"
+        )
+    if others and not bots:
+        raise UsageError(
+            f"{others[0]!r} is no tournament file: its name must end in .toml;"
+            " folders of bots follow --bots"
+        )
+    return (files[0] if files else None), [*(bots or []), *others]
+
+
+def rules_of(changes: Sequence[str]) -> dict[str, object]:
+    """Return what the values of `--set` change. Raises UsageError."""
+    try:
+        return merge_overrides(parse_override(change) for change in changes)
+    except RuleSetError as error:
+        raise UsageError(f"--set: {error}") from error
