@@ -1,7 +1,6 @@
 """The command: exit codes, what goes where, and no traceback for what can be explained."""
 
 import csv
-import ctypes
 import io
 import json
 import shlex
@@ -91,12 +90,15 @@ def test_views_leave_nothing_beside_the_database(played: Path) -> None:
     assert sorted(played.rglob("*")) == before
 
 
-def _without_roots_powers() -> None:
-    """Give up what lets root write in spite of modes (CAP_DAC_OVERRIDE), where it is root."""
-    pr_capbset_drop, cap_dac_override = 24, 1
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "prctl"):  # on Linux
-        libc.prctl(pr_capbset_drop, cap_dac_override, 0, 0, 0)
+# Gives up what lets root write in spite of modes (PR_CAPBSET_DROP of CAP_DAC_OVERRIDE), where it is
+# root on Linux, and goes on as the command. Not a preexec_fn: this process may have gRPC running.
+_WITHOUT_ROOTS_POWERS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+if hasattr(libc, "prctl"):
+    libc.prctl(24, 1, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, "-m", "tournament", *sys.argv[1:]])
+"""
 
 
 @pytest.mark.parametrize("view", ["leaderboard", "matches", "bots"])
@@ -106,10 +108,9 @@ def test_a_folder_that_can_only_be_read_can_be_viewed(played: Path, view: str) -
     (data / "rummy.sqlite3").chmod(0o400)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "tournament", view, "--format", "json"],
+            [sys.executable, "-c", _WITHOUT_ROOTS_POWERS, view, "--format", "json"],
             cwd=played,
             env=environment(),
-            preexec_fn=_without_roots_powers,
             capture_output=True,
             text=True,
             check=False,
