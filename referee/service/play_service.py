@@ -1,5 +1,6 @@
 """`PlayService.Play`: from a call to a session, and from a session's messages to matches."""
 
+import asyncio
 import itertools
 from collections.abc import Callable
 
@@ -12,12 +13,14 @@ from referee.match.policy import Policy
 from referee.match.seat_player import Choice
 from referee.service.bots import Bot
 from referee.service.errors import CallError, abort
-from referee.service.session import Limits, Session
+from referee.service.session import Limits, Session, forget
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2 as pb
 
 _log = structlog.get_logger()
 _NAME_CHARACTERS = 64
+_REFUSAL_S = 1.0
+"""How long a refused call may take to send its first message."""
 _UNKNOWN_TOKEN = "the token is not known here, or was revoked"  # noqa: S105 - no secret
 
 
@@ -71,6 +74,10 @@ class PlayService:
                 raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "SESSIONS", text)
         except CallError as refusal:
             _log.warning("call refused", reason=refusal.reason, peer=context.peer())
+            # A client that is still sending its hello when the status comes can lose the status.
+            hello = asyncio.ensure_future(context.read())
+            hello.add_done_callback(forget)
+            await asyncio.wait({hello}, timeout=_REFUSAL_S)
             await abort(context, refusal)
         session = Session(context, self, self._limits, f"s{next(self._numbers)}")
         self._sessions[session] = bot

@@ -7,7 +7,7 @@ cancelled loses the stream.
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import grpc
 import structlog
@@ -144,8 +144,8 @@ class Session:
             self.close()
             writer.cancel()
             # The reader ends by itself when the call is over; nothing waits for it.
-            reader.add_done_callback(_forget)
-            writer.add_done_callback(_forget)
+            reader.add_done_callback(forget)
+            writer.add_done_callback(forget)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ def _read_choice(message: pb.Choice) -> Choice:
         return Choice(malformed=str(error))
 
 
-def _forget(task: "asyncio.Task[None]") -> None:
+def forget(task: "asyncio.Future[Any]") -> None:
     """Take note of how a task ended: a stream that breaks is no error of the service."""
     if not task.cancelled():
         task.exception()
