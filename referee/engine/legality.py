@@ -262,11 +262,11 @@ def _plays(state: State) -> list[Action]:
     rules = state.rules
     hand = state.hands[state.turn]
     found: list[Action] = []
+    wild = rules.wilds != "none" and hand & wild_faces(rules)
     if rules.max_melds_per_turn is None or state.melds_now < rules.max_melds_per_turn:
         found += _natural_melds(state.tables, hand)
-    wild = rules.wilds != "none" and hand & wild_faces(rules)
-    if wild and (rules.max_melds_per_turn is None or state.melds_now < rules.max_melds_per_turn):
-        found += sorted(wild_melds(state), key=_wild_order)
+        if wild:
+            found += sorted(wild_melds(state), key=_wild_order)
     if state.table and _gate_is_open(state):
         for target in state.table:
             if target.shape.adjacent & hand:

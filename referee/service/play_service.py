@@ -27,13 +27,16 @@ _UNKNOWN_TOKEN = "the token is not known here, or was revoked"  # noqa: S105 - n
 class PlayService:
     """All sessions of one referee."""
 
-    def __init__(self, tokens: Tokens, limits: Limits, *, max_sessions: int) -> None:
+    def __init__(
+        self, tokens: Tokens, limits: Limits, policy: Policy, *, max_sessions: int
+    ) -> None:
         self.tokens = tokens
         self.bots: dict[str, Bot] = {}
         """By the key of their token."""
         self.on_arrival: Callable[[Bot], None] | None = None
         """Called when a bot has said hello."""
         self._limits = limits
+        self._policy = policy
         self._max_sessions = max_sessions
         self._sessions: dict[Session, Bot] = {}
         self._numbers = itertools.count(1)
@@ -135,7 +138,7 @@ class PlayService:
                         max_message_bytes=limits.max_message_bytes,
                         max_messages_per_second=limits.max_messages_per_second,
                         max_concurrent_matches=session.max_concurrent_matches,
-                        max_actions_per_choice=Policy().max_plan,
+                        max_actions_per_choice=self._policy.max_plan,
                     ),
                     resumed_match_ids=list(bot.seats),
                 )

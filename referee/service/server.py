@@ -67,7 +67,7 @@ class Referee:
         """With `is_open` any token is let in, under the name that the bot gives itself."""
         self._policy = policy
         self._clock = LoopClock(asyncio.get_running_loop())
-        self._play = PlayService(Tokens(is_open=is_open), limits, max_sessions=max_sessions)
+        self._play = PlayService(Tokens(is_open=is_open), limits, policy, max_sessions=max_sessions)
         self._server = grpc.aio.server(options=_server_options(limits))
         self._server.add_generic_rpc_handlers((self._play.handler(),))
         self._health = health.aio.HealthServicer()

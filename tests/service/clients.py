@@ -167,6 +167,18 @@ async def client(address: str, token: str | None) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
+async def two_bots(
+    referee: Referee, address: str
+) -> AsyncIterator[tuple[list[str], Client, Client]]:
+    """Two bots that have said hello, and their tokens by seat."""
+    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
+    async with client(address, tokens[0]) as one, client(address, tokens[1]) as other:
+        await one.hello()
+        await other.hello()
+        yield tokens, one, other
+
+
+@asynccontextmanager
 async def referee_at(folder: Path, **options: Any) -> AsyncIterator[tuple[Referee, str]]:
     """A referee on a unix socket, and its address. At the end nothing of it is left.
 

@@ -26,6 +26,7 @@ from tests.service.clients import (
     new_spec,
     referee_at,
     result_of,
+    two_bots,
     until_asked,
     until_disconnected,
 )
@@ -300,29 +301,25 @@ async def test_close_ends_idle_streams_cleanly(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_left")
 async def test_close_in_the_middle_of_a_match(tmp_path: Path) -> None:
-    async with referee_at(tmp_path) as (referee, address):
-        tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-        async with client(address, tokens[0]) as one, client(address, tokens[1]) as other:
-            await one.hello()
-            await other.hello()
-            playing = asyncio.create_task(referee.play(new_spec(), tokens))
-            for bot in (one, other):
-                await bot.ready((await bot.until("match_starting")).match_starting.match_id)
-            await referee.close()
-            assert (await result_of(playing)).termination == "aborted"
-            for bot in (one, other):
-                ended = (await bot.until("match_ended")).match_ended
-                assert ended.termination == pb.TERMINATION_ABORTED
-                assert await bot.receive() is None
-                assert await bot.code() == grpc.StatusCode.OK
+    async with (
+        referee_at(tmp_path) as (referee, address),
+        two_bots(referee, address) as (tokens, one, other),
+    ):
+        playing = asyncio.create_task(referee.play(new_spec(), tokens))
+        for bot in (one, other):
+            await bot.ready((await bot.until("match_starting")).match_starting.match_id)
+        await referee.close()
+        assert (await result_of(playing)).termination == "aborted"
+        for bot in (one, other):
+            ended = (await bot.until("match_ended")).match_ended
+            assert ended.termination == pb.TERMINATION_ABORTED
+            assert await bot.receive() is None
+            assert await bot.code() == grpc.StatusCode.OK
 
 
 async def test_drain_waits_for_running_matches(served: tuple[Referee, str]) -> None:
     referee, address = served
-    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-    async with client(address, tokens[0]) as one, client(address, tokens[1]) as other:
-        await one.hello()
-        await other.hello()
+    async with two_bots(referee, address) as (tokens, one, other):
         playing = asyncio.create_task(referee.play(new_spec(), tokens))
         await one.until("match_starting")
         assert not await referee.drain(0.05)

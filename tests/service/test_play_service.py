@@ -21,6 +21,7 @@ from tests.service.clients import (
     new_spec,
     referee_at,
     result_of,
+    two_bots,
     until_asked,
     until_disconnected,
 )
@@ -180,10 +181,7 @@ async def test_nobody_comes(served: tuple[Referee, str]) -> None:
 
 async def test_goodbye_resigns(served: tuple[Referee, str]) -> None:
     referee, address = served
-    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-    async with client(address, tokens[0]) as leaver, client(address, tokens[1]) as other:
-        await leaver.hello()
-        await other.hello()
+    async with two_bots(referee, address) as (tokens, leaver, other):
         playing = asyncio.create_task(referee.play(new_spec(), tokens))
         await leaver.until("match_starting")
         await leaver.send(pb.PlayRequest(goodbye=pb.Goodbye(reason="tired")))
@@ -197,10 +195,7 @@ async def test_goodbye_resigns(served: tuple[Referee, str]) -> None:
 
 async def test_exit_of_the_process_is_a_crash(served: tuple[Referee, str]) -> None:
     referee, address = served
-    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-    async with client(address, tokens[0]) as dies, client(address, tokens[1]) as other:
-        await dies.hello()
-        await other.hello()
+    async with two_bots(referee, address) as (tokens, dies, other):
         playing = asyncio.create_task(referee.play(new_spec(), tokens))
         starting = await dies.until("match_starting")
         await dies.ready(starting.match_starting.match_id)
@@ -217,10 +212,7 @@ async def test_exit_of_the_process_is_a_crash(served: tuple[Referee, str]) -> No
 
 async def test_match_that_is_called_off(served: tuple[Referee, str]) -> None:
     referee, address = served
-    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-    async with client(address, tokens[0]) as one, client(address, tokens[1]) as other:
-        await one.hello()
-        await other.hello()
+    async with two_bots(referee, address) as (tokens, one, _):
         playing = asyncio.create_task(referee.play(new_spec(), tokens))
         await one.until("match_starting")
         playing.cancel()
@@ -250,10 +242,7 @@ async def test_fault_of_the_referee_is_nobodys_loss(
         return None if method == "forced_action" else await at_random(bot, update)
 
     monkeypatch.setattr(RummyGame, method, fail_late)
-    tokens = [referee.issue_token(f"bot{seat}", "1") for seat in range(2)]
-    async with client(address, tokens[0]) as one, client(address, tokens[1]) as other:
-        await one.hello()
-        await other.hello()
+    async with two_bots(referee, address) as (tokens, one, other):
         short_ms = 100 if method == "forced_action" else 5_000
         control = TimeControl(per_decision_ms=short_ms, bank_ms=0, reconnect_ms=0)
         spec = new_spec(control=control, match_end="fixed_deals", deals=2)
