@@ -166,8 +166,8 @@ def _real_decisions() -> list[bytes]:
         if game.to_act is None:
             events += game.next_deal()
             continue
-        legal = game.legal_actions()
-        decision = Decision(number, game.observe(game.to_act), legal, clock)
+        legal, is_complete = game.some_legal_actions(Policy().most_wild_actions)
+        decision = Decision(number, game.observe(game.to_act), legal, is_complete, clock)
         found.append(messages.update(game.to_act, 1, events[-2:], decision))
         events = list(game.apply(legal[number * 7 % len(legal)]))
     return found

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from referee.engine.actions import Action, Reason
 from referee.engine.events import Event
-from referee.engine.legality import legal_actions, violation
+from referee.engine.legality import legal_actions, some_legal_actions, violation
 from referee.engine.notation import action_text
 from referee.engine.observation import Observation, observe
 from referee.engine.ruleset import RuleSet
@@ -56,6 +56,10 @@ class RummyGame:
     def legal_actions(self) -> Sequence[Action]:
         """All legal actions of the seat to act."""
         return legal_actions(self.state)
+
+    def some_legal_actions(self, most_wild: int) -> tuple[Sequence[Action], bool]:
+        """Legal actions of the seat to act, at most so many with wild cards; and whether all."""
+        return some_legal_actions(self.state, most_wild)
 
     def violation(self, seat: int, action: Action) -> Reason | None:
         """Why a seat may not do this now, or None."""

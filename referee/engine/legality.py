@@ -1,6 +1,7 @@
 """What may be done: `violation` judges one action, `legal_actions` lists all that it lets pass."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from referee.engine.actions import (
@@ -244,11 +245,23 @@ def _stranding(state: State, rest: Cards, table: Sequence[TableMeld]) -> Reason 
 def legal_actions(state: State) -> Sequence[Action]:
     """All legal actions of the seat on turn, each once, in a fixed order.
 
-    Draws (stock first); or melds (runs by suit, sets by rank, those with wild cards last), layoffs
-    by meld, swaps by meld, discards by card. Empty when the deal is over.
+    Draws (stock first); or melds (runs by suit, sets by rank), layoffs by meld, swaps by meld, then
+    melds and layoffs with wild cards, then discards by card. Empty when the deal is over.
     """
-    if state.phase is Phase.PLAY:
-        return _plays(state)
+    return _plays(state, None)[0] if state.phase is Phase.PLAY else _draws(state)
+
+
+def some_legal_actions(state: State, most_wild: int) -> tuple[Sequence[Action], bool]:
+    """Legal actions in the order of `legal_actions`, and whether these are all.
+
+    A hand with eight wild cards has tens of thousands of melds and layoffs that use some of them,
+    and listing them takes a second. Here at most `most_wild` of them are listed, melds of few cards
+    first. All other legal actions are always in the list.
+    """
+    return _plays(state, most_wild) if state.phase is Phase.PLAY else (_draws(state), True)
+
+
+def _draws(state: State) -> Sequence[Action]:
     if state.phase is Phase.OVER:
         return ()
     stock = _stock_violation(state) is None
@@ -258,16 +271,16 @@ def legal_actions(state: State) -> Sequence[Action]:
     return _UPCARD_ONLY if upcard else ()
 
 
-def _plays(state: State) -> list[Action]:
+def _plays(state: State, most_wild: int | None) -> tuple[list[Action], bool]:
     rules = state.rules
+    complete = True
     hand = state.hands[state.turn]
     found: list[Action] = []
-    wild = rules.wilds != "none" and hand & wild_faces(rules)
-    if rules.max_melds_per_turn is None or state.melds_now < rules.max_melds_per_turn:
+    may_meld = rules.max_melds_per_turn is None or state.melds_now < rules.max_melds_per_turn
+    may_lay_off = bool(state.table) and _gate_is_open(state)
+    if may_meld:
         found += _natural_melds(state.tables, hand)
-        if wild:
-            found += sorted(wild_melds(state), key=_wild_order)
-    if state.table and _gate_is_open(state):
+    if may_lay_off:
         for target in state.table:
             if target.shape.adjacent & hand:
                 found += [
@@ -275,35 +288,62 @@ def _plays(state: State) -> list[Action]:
                     for cards in target.shape.extensions
                     if cards & hand == cards
                 ]
-            if wild:
-                found += sorted(wild_layoffs(state, target), key=_wild_order)
         if rules.wild_swap:
             found += [
                 swap(target.meld_id, card)
                 for target in state.table
                 for card in swaps(state, target)
             ]
-    taken = state.taken
-    if found and (taken is not None or rules.go_out == "must_discard"):
-        # Only what leaves nothing but copies of the taken face, or nothing, can be illegal.
-        safe = hand.bit_count() - (0 if taken is None else count_of(hand, taken))
-        found = [
-            action
-            for action in found
-            if (action.size < safe and action.verb is not Verb.SWAP)
-            or violation(state, state.turn, action) is None
-        ]
-    if taken is None:
-        found += _discards(hand)
-    else:
-        for action in _discards(hand):
-            if action is not DISCARDS[taken] or _discard_violation(state, hand, action) is None:
-                found.append(action)
-    return found
+    if rules.wilds != "none" and hand & wild_faces(rules):
+        melds = wild_melds(state) if may_meld else iter(())
+        layoffs = wild_layoffs(state) if may_lay_off else iter(())
+        if most_wild is None:
+            found += [*melds, *layoffs]
+        else:
+            some, complete = _up_to(most_wild, melds, layoffs)
+            found += some
+    if found and (state.taken is not None or rules.go_out == "must_discard"):
+        found = _that_finish(state, found)
+    found += legal_discards(state)
+    return found, complete
 
 
-def _wild_order(action: Action) -> tuple[int, Cards, Cards, object]:
-    return action.size, action.meaning, action.naturals, action.wilds
+def _up_to(
+    most: int, melds: Iterator[Action], layoffs: Iterator[Action]
+) -> tuple[list[Action], bool]:
+    """Both, one after the other, and whether these are all.
+
+    If there are more than `most`, each kind has half of the room and what the other leaves.
+    """
+    first, second = list(islice(melds, most + 1)), list(islice(layoffs, most + 1))
+    if len(first) + len(second) <= most:
+        return first + second, True
+    first = first[: max(most // 2, most - len(second))]
+    return first + second[: most - len(first)], False
+
+
+def _that_finish(state: State, found: list[Action]) -> list[Action]:
+    """The melds, layoffs and swaps after which the turn has a legal end.
+
+    Only what leaves nothing but copies of the taken face, or nothing, can be illegal.
+    """
+    hand, taken = state.hands[state.turn], state.taken
+    safe = hand.bit_count() - (0 if taken is None else count_of(hand, taken))
+    return [
+        action
+        for action in found
+        if (action.size < safe and action.verb is not Verb.SWAP)
+        or violation(state, state.turn, action) is None
+    ]
+
+
+def legal_discards(state: State) -> list[Action]:
+    """The discards among the legal actions of a seat that has drawn, by card."""
+    hand, taken = state.hands[state.turn], state.taken
+    discards = _discards(hand)
+    if taken is None or _discard_violation(state, hand, DISCARDS[taken]) is None:
+        return discards
+    return [action for action in discards if action is not DISCARDS[taken]]
 
 
 _RUN_MELDS: dict[tuple[MeldTables, int, int], tuple[Action, ...]] = {}

@@ -43,6 +43,10 @@ class MeldTables:
         for cards, is_set in shapes:
             mask = multiset(cards)
             self.shapes.setdefault(mask, Shape(cards, mask, is_set))
+        self.by_size: tuple[Shape, ...] = tuple(
+            sorted(self.shapes.values(), key=lambda shape: len(shape.cards))
+        )
+        """The same, smaller ones first."""
         self._link()
         self.runs_by_suit: tuple[dict[int, tuple[Shape, ...]], ...] = ({}, {}, {}, {})
         self.sets_by_rank: tuple[dict[Cards, tuple[Shape, ...]], ...] = tuple({} for _ in range(13))

@@ -30,6 +30,7 @@ from referee.engine.legality import (
     can_recycle,
     grown_meld,
     legal_actions,
+    legal_discards,
     recyclable,
     swapped_meld,
     violation,
@@ -246,14 +247,14 @@ def forced_action(state: State) -> Action:
     The stock if legal, else the upcard; then the dearest card that may be discarded; if none may,
     the single-card layoff on the lowest meld, else the first swap. Raises ValueError after the end.
     """
-    legal = legal_actions(state)
-    if not legal:
+    if state.phase is Phase.OVER:
         raise ValueError("the deal is over: there is nothing to play")
     if state.phase is Phase.DRAW:
-        return legal[0]
-    discards = [action for action in legal if action.verb is Verb.DISCARD]
+        return legal_actions(state)[0]
+    discards = legal_discards(state)
     if discards:
         return max(discards, key=lambda action: _discard_rank(state, action))
+    legal = legal_actions(state)
     hand = state.hands[state.turn]
     card = (hand & FACES).bit_length() - 1
     assert count_of(hand, card) == hand.bit_count(), "only copies of one face can be undiscardable"

@@ -1,12 +1,11 @@
 """Wild cards: every way in which cards of a hand, some of them wild, make given meanings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from referee.engine.actions import Action, Wild, lay_off, meld
 from referee.engine.cards import (
     DEUCES,
-    FACES,
     JOKER,
     JOKER_BIT,
     Card,
@@ -22,6 +21,7 @@ from referee.engine.state import State, TableMeld
 
 _DEUCE_BITS: Final = sum(1 << card for card in DEUCES)
 _NATURALS_IN_A_NEW_MELD: Final = 2
+_NATURAL: Final = -1
 
 
 def wild_faces(rules: RuleSet) -> Cards:
@@ -45,27 +45,31 @@ def has_enough_naturals(action: Action) -> bool:
 
 
 def wild_melds(state: State) -> Iterator[Action]:
-    """New melds with at least one wild card out of the hand on turn."""
+    """New melds with at least one wild card out of the hand on turn, smaller ones first."""
     hand = state.hands[state.turn]
     wild = wild_faces(state.rules)
-    wild_count = sum(count_of(hand, face) for face in faces_of(hand & wild & FACES))
-    for shape in state.tables.shapes.values():
+    wild_count = sum(count_of(hand, face) for face in faces_of(hand & wild))
+    for shape in state.tables.by_size:
         most_wild = min(wild_count, len(shape.cards) - _NATURALS_IN_A_NEW_MELD)
         if len(shape.cards) - (shape.mask & hand).bit_count() > most_wild:
             continue
-        for naturals, wilds in _fillings(hand, wild, shape.cards):
-            if wilds and len(wilds) <= most_wild:
+        for naturals, wilds in _fillings(hand, wild, shape.cards, most_wild):
+            if wilds:
                 yield meld(naturals, wilds)
 
 
-def wild_layoffs(state: State, target: TableMeld) -> Iterator[Action]:
-    """Layoffs with at least one wild card on one meld."""
+def wild_layoffs(state: State) -> Iterator[Action]:
+    """Layoffs with at least one wild card on the melds of the table, each by each."""
     hand = state.hands[state.turn]
     wild = wild_faces(state.rules)
-    for extension in target.shape.extensions:
-        for naturals, wilds in _fillings(hand, wild, tuple(cards_of(extension))):
-            if wilds:
-                yield lay_off(target.meld_id, naturals, wilds)
+    wild_count = sum(count_of(hand, face) for face in faces_of(hand & wild))
+    for target in state.table:
+        for extension in target.shape.extensions:
+            if (extension & ~hand).bit_count() > wild_count:
+                continue
+            for naturals, wilds in _fillings(hand, wild, cards_of(extension), wild_count):
+                if wilds:
+                    yield lay_off(target.meld_id, naturals, wilds)
 
 
 def single_layoffs(rules: RuleSet, card: Card, target: TableMeld) -> Iterator[Action]:
@@ -80,23 +84,34 @@ def single_layoffs(rules: RuleSet, card: Card, target: TableMeld) -> Iterator[Ac
 
 
 def _fillings(
-    hand: Cards, wild: Cards, meanings: tuple[Card, ...]
-) -> set[tuple[Cards, tuple[Wild, ...]]]:
-    """All ways to make the meanings out of the hand, as (naturals, sorted wilds), each once."""
-    partial: set[tuple[Cards, Cards, tuple[Wild, ...]]] = {(hand, 0, ())}
-    for meaning in meanings:
-        following: set[tuple[Cards, Cards, tuple[Wild, ...]]] = set()
-        for rest, naturals, wilds in partial:
-            if rest >> meaning & 1:
-                following.add((remove_card(rest, meaning), add_card(naturals, meaning), wilds))
-            for face in faces_of(rest & wild & FACES):
-                if face != meaning:
-                    pairs = tuple(sorted((*wilds, (face, meaning))))
-                    following.add((remove_card(rest, face), naturals, pairs))
-        if not following:
-            return set()
-        partial = following
-    return {(naturals, wilds) for _, naturals, wilds in partial}
+    hand: Cards, wild: Cards, meanings: Sequence[Card], most_wild: int
+) -> Iterator[tuple[Cards, tuple[Wild, ...]]]:
+    """All ways to make the meanings out of the hand, as (naturals, sorted wilds), each once.
+
+    Equal meanings stand side by side and are filled in ascending order (the natural card, then
+    wild ones by face): that is what makes each way come once.
+    """
+
+    def fill(
+        place: int, rest: Cards, naturals: Cards, wilds: tuple[Wild, ...], least: Card
+    ) -> Iterator[tuple[Cards, tuple[Wild, ...]]]:
+        if place == len(meanings):
+            yield naturals, tuple(sorted(wilds))
+            return
+        meaning = meanings[place]
+        repeated = place + 1 < len(meanings) and meanings[place + 1] == meaning
+        if least < 0 and rest >> meaning & 1:
+            taken = remove_card(rest, meaning)
+            yield from fill(place + 1, taken, add_card(naturals, meaning), wilds, _NATURAL)
+        if len(wilds) == most_wild:
+            return
+        for face in faces_of(rest & wild):
+            if face >= least and face != meaning:
+                taken = remove_card(rest, face)
+                following = face if repeated else _NATURAL
+                yield from fill(place + 1, taken, naturals, (*wilds, (face, meaning)), following)
+
+    return fill(0, hand, 0, (), _NATURAL)
 
 
 def swaps(state: State, target: TableMeld) -> Iterator[Card]:

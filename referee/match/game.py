@@ -31,8 +31,11 @@ class Game(Protocol):
         """What happened when the first deal was dealt."""
         ...
 
-    def legal_actions(self) -> Sequence[Action]:
-        """All legal actions of the seat to act."""
+    def some_legal_actions(self, most_wild: int) -> tuple[Sequence[Action], bool]:
+        """Legal actions of the seat to act, and whether these are all.
+
+        Of those that use wild cards at most so many are listed; of others, all.
+        """
         ...
 
     def violation(self, seat: int, action: Action) -> Reason | None:

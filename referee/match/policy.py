@@ -32,6 +32,8 @@ class Policy:
     """Connections that are lost within this time are lost together."""
     max_plan: int = 32
     """Actions in one choice."""
+    most_wild_actions: int = 500
+    """Legal actions with wild cards in one decision: more would only be slow to list and read."""
     flush_after_us: int = 50_000
     """How long events wait for a decision of their recipient."""
 

@@ -141,9 +141,9 @@ class Match:
             seat.clock.grant()
         seat.was_away = not seat.is_connected
         seat.decision_id += 1
-        decision = Decision(
-            seat.decision_id, game.observe(seat.number), game.legal_actions(), seat.clock
-        )
+        legal, is_complete = game.some_legal_actions(self.policy.most_wild_actions)
+        observation = game.observe(seat.number)
+        decision = Decision(seat.decision_id, observation, legal, is_complete, seat.clock)
         self._pending, self._to_act = decision, seat
         self._deadline.begin()
         seat.show(decision)

@@ -19,6 +19,8 @@ class Decision:
     """From 1 for each seat in a match."""
     observation: Observation
     legal_actions: Sequence[Action]
+    is_complete: bool
+    """Whether the list holds all of them."""
     clock: SeatClock
     spent_us: int = 0
     """What it had taken already when it was told again."""

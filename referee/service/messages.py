@@ -14,9 +14,6 @@ from referee.service.rules_message import rules_message
 from referee.service.wire import bytes_field, number_field
 from rummy.referee.v1 import play_pb2 as pb
 
-MAX_LEGAL_ACTIONS: Final = 1_000
-"""Longer lists are cut on the wire; only many wild cards make them."""
-
 
 def _enum(prefix: str, value: str) -> int:
     return int(getattr(pb, f"{prefix}_{value.upper()}"))
@@ -130,15 +127,13 @@ class MatchMessages:
 def _decision(decision: Decision) -> bytes:
     clock = decision.clock
     decision_left_us, bank_left_us = clock.left_after(decision.spent_us)
-    legal = decision.legal_actions
-    is_cut = len(legal) > MAX_LEGAL_ACTIONS
     parts = [
         number_field(1, decision.decision_id),
         bytes_field(2, observation_bytes(decision.observation)),
     ]
-    parts += legal_actions_bytes(legal[:MAX_LEGAL_ACTIONS] if is_cut else legal)
+    parts += legal_actions_bytes(decision.legal_actions)
     parts += [
-        number_field(4, is_cut),
+        number_field(4, not decision.is_complete),
         number_field(5, decision_left_us),
         number_field(6, bank_left_us),
         number_field(7, clock.charged_us),

@@ -84,7 +84,7 @@ def test_own_fault_aborts_the_match(fault: str, monkeypatch: pytest.MonkeyPatch)
 def test_own_fault_at_the_first_deal(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table()
     table.may_fault = True
-    monkeypatch.setattr(RummyGame, "legal_actions", fail)
+    monkeypatch.setattr(RummyGame, "some_legal_actions", fail)
     table.match.start()
     for seat in range(2):
         table.match.ready(seat)

@@ -37,7 +37,7 @@ from referee.match.policy import Policy
 from referee.match.seat_player import Decision
 from referee.match.spec import TimeControl
 from referee.service.codec import action_bytes, decode_action, event_bytes, observation_bytes
-from referee.service.messages import MAX_LEGAL_ACTIONS, MatchMessages
+from referee.service.messages import MatchMessages
 from rummy.referee.v1 import play_pb2 as play
 from rummy.referee.v1 import rummy_pb2 as pb
 from tests.engine.random_rules import TABLES, random_rules
@@ -359,8 +359,9 @@ def test_actions_without_cards() -> None:
 # --- a decision ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [0, 1, MAX_LEGAL_ACTIONS, MAX_LEGAL_ACTIONS + 1, 2_500])
-def test_decision(number: int) -> None:
+@pytest.mark.parametrize("is_complete", [True, False])
+@pytest.mark.parametrize("number", [0, 1, 2_500])
+def test_decision(number: int, is_complete: bool) -> None:
     spec = make_spec(match_id="some match")
     state, events = start_deal(spec.rules, [0, 0], SeededShuffler(bytes(32)))
     clock = SeatClock(TimeControl())
@@ -368,7 +369,7 @@ def test_decision(number: int) -> None:
     clock.charge(400_000, 7, with_reconnect=False)
     clock.charge(3_000_000, 9, with_reconnect=False)
     legal = [DISCARDS[place % 53] for place in range(number)]
-    decision = Decision(300, observe(state, 1), legal, clock)
+    decision = Decision(300, observe(state, 1), legal, is_complete, clock)
     written = MatchMessages(spec, Policy()).update(1, 128, events, decision)
     response = play.PlayResponse.FromString(written)
     assert response.SerializeToString() == written
@@ -380,10 +381,10 @@ def test_decision(number: int) -> None:
     told = update.decision
     assert told.decision_id == 300
     check_observation(told.observation, observe(state, 1))
-    assert len(told.legal_actions) == min(number, MAX_LEGAL_ACTIONS)
+    assert len(told.legal_actions) == number
     for message, action in zip(told.legal_actions, legal, strict=False):
         check_action(message, action)
-    assert told.legal_actions_cut == (number > MAX_LEGAL_ACTIONS)
+    assert told.legal_actions_cut is not is_complete
     assert (told.decision_left_us, told.bank_left_us) == (0, 27_600_000)
     assert told.charged_us == 3_400_000
     assert (told.last_charged_us, told.last_forgiven_us) == (3_000_000, 9)
