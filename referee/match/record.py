@@ -12,6 +12,8 @@ from typing import Final
 
 from referee.engine.scoring import DealScore
 from referee.match.outcome import Forfeit, Termination
+from referee.match.policy import Policy
+from referee.match.seat_player import Refusal
 from referee.match.spec import MatchSpec
 
 FORMAT: Final = 1
@@ -30,7 +32,7 @@ class Record:
         self._lines: list[bytes] = []
         self._prev = ""
 
-    def begin(self, spec: MatchSpec) -> None:
+    def begin(self, spec: MatchSpec, policy: Policy) -> None:
         """The header: who, under which rules, on decks that are committed to."""
         control = spec.time_control
         self._line(
@@ -41,6 +43,10 @@ class Record:
             seats=[{"bot": seat.bot, "version": seat.version} for seat in spec.seats],
             first_dealer=spec.first_dealer,
             time_control={name: getattr(control, name) for name in control.__slots__},
+            strikes_tolerated={
+                "illegal": policy.illegal_strikes_tolerated,
+                "time": policy.time_strikes_tolerated,
+            },
             commitment=spec.commitment.hex(),
         )
 
@@ -72,7 +78,7 @@ class Record:
         places: Sequence[int],
         totals: Sequence[int],
     ) -> None:
-        """The result, and the secret that all decks came from."""
+        """The result, and what was secret: where the decks and each seat's randomness came from."""
         self._line(
             "match_ended",
             termination=termination.value,
@@ -81,6 +87,7 @@ class Record:
             totals=totals,
             salt=spec.salt.hex(),
             secret=spec.secret.hex(),
+            randomness=[seat.randomness.hex() for seat in spec.seats],
         )
 
     def _line(self, kind: str, **fields: object) -> None:
@@ -95,12 +102,13 @@ class Record:
         *,
         charged_us: int,
         forgiven_us: int,
-        rejected: str = "",
+        was_away: bool = False,
+        refusal: Refusal | None = None,
         forced: Sequence[str] = (),
     ) -> None:
         """A decision and its answer. Written by hand: there is one for each choice of a match.
 
-        Texts of actions and reasons hold nothing that JSON would escape.
+        Texts of actions hold nothing that JSON would escape.
         """
         played = ",".join([f'"{action}"' for action in actions])
         line = (
@@ -108,8 +116,10 @@ class Record:
             f'"actions":[{played}],'
             f'"charged_us":{charged_us},"forgiven_us":{forgiven_us}'
         )
-        if rejected:
-            line += f',"rejected":"{rejected}"'
+        if was_away:
+            line += ',"away":true'
+        if refusal:
+            line += f',"rejected":"{refusal.reason}","tried":{_json(refusal.tried)}'
         if forced:
             line += f',"forced":{_json(forced)}'
         self._add(line)

@@ -17,7 +17,7 @@ from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
 from referee.match.record import Record
 from referee.match.seat import Seat
-from referee.match.seat_player import Choice, Decision, SeatPlayer, plan_of
+from referee.match.seat_player import Choice, Decision, Refusal, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
 
 _FAULTS: Final = {
@@ -29,6 +29,7 @@ _FAULTS: Final = {
     Forfeit.RESIGN: "said goodbye",
     Forfeit.PROTOCOL: "broke the protocol repeatedly",
 }
+_TIME_UP: Final = Refusal("time_up", "", "")
 
 
 class Match:
@@ -73,7 +74,7 @@ class Match:
     def start(self) -> None:
         """Tell the players; they have the startup time to get ready."""
         spec = self.spec
-        self._record.begin(spec)
+        self._record.begin(spec, self.policy)
         due_us = self._clock.now_us() + spec.time_control.startup_ms * 1_000
         self._startup = self._clock.call_at(due_us, self._begin)
         for seat in self.seats:
@@ -215,28 +216,28 @@ class Match:
 
     def _apply_choice(self, seat: Seat, decision: Decision, choice: Choice) -> None:
         """Apply a plan as far as it is legal; at most one strike comes of it."""
-        plan, reason, text = plan_of(choice, decision.legal_actions, self.policy.max_plan)
+        plan, refusal = plan_of(choice, decision.legal_actions, self.policy.max_plan)
         played: list[str] = []
         for action in plan:
             if self._game.to_act != seat.number:
-                reason = "plan_past_turn"
                 text = f"action {len(played) + 1} of {len(plan)} comes after the end of the turn"
+                refusal = Refusal("plan_past_turn", self._game.text_of(action), text)
                 break
             try:
                 events = self._game.apply(action)
-            except IllegalAction as refused:
-                reason = refused.reason.value
-                text = f"{self._game.text_of(action)}: {reason}"
+            except IllegalAction as error:
+                tried = self._game.text_of(action)
+                refusal = Refusal(error.reason.value, tried, f"{tried}: {error.reason.value}")
                 break
             self._news.add(events)
             played.append(self._game.text_of(action))
-        self._record_decision(seat, decision, played, rejected=reason)
-        if reason:
+        self._record_decision(seat, decision, played, refusal)
+        if refusal:
             seat.illegal_strikes += 1
             left = self.policy.illegal_strikes_tolerated - seat.illegal_strikes
             seat.reject(
-                reason,
-                text,
+                refusal.reason,
+                refusal.text,
                 decision_id=decision.decision_id,
                 applied=len(played),
                 strikes_left=max(left, 0),
@@ -249,8 +250,7 @@ class Match:
         seat: Seat,
         decision: Decision,
         played: Sequence[str],
-        *,
-        rejected: str = "",
+        refusal: Refusal | None = None,
         forced: Sequence[str] = (),
     ) -> None:
         self._record.decision(
@@ -260,7 +260,8 @@ class Match:
             played,
             charged_us=seat.clock.last_charged_us,
             forgiven_us=seat.clock.last_forgiven_us,
-            rejected=rejected,
+            was_away=seat.was_away,
+            refusal=refusal,
             forced=forced,
         )
 
@@ -291,13 +292,13 @@ class Match:
         seat.time_strikes += 1
         left = self.policy.time_strikes_tolerated - seat.time_strikes
         if left < 0:
-            self._record_decision(seat, decision, [], rejected="time_up")
+            self._record_decision(seat, decision, [], _TIME_UP)
             self._forfeit(seat, Forfeit.TIME)
         else:
             forced = self._play_forced(seat)
-            self._record_decision(seat, decision, [], rejected="time_up", forced=forced)
+            self._record_decision(seat, decision, [], _TIME_UP, forced)
             seat.reject(
-                "time_up",
+                _TIME_UP.reason,
                 f"out of time after {spent_us // 1000} ms: the referee played {'; '.join(forced)}",
                 decision_id=decision.decision_id,
                 strikes_left=left,

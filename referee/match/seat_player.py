@@ -36,21 +36,36 @@ class Choice:
     """Why the answer could not be read; empty if it could."""
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an answer, or the rest of one, is not accepted."""
+
+    reason: str
+    """A `Reason` value of the engine, or one of the protocol's own."""
+    tried: str
+    """What was sent: the action, or words for what is none."""
+    text: str
+    """For the author: what was sent and what was allowed."""
+
+
 def plan_of(
     choice: Choice, legal: Sequence[Action], most: int
-) -> tuple[Sequence[Action], str, str]:
-    """The actions of a choice, at most `most`; or none, with the reason and text of a rejection."""
+) -> tuple[Sequence[Action], Refusal | None]:
+    """The actions of a choice, at most `most`; or none, and why."""
     if choice.malformed:
-        return (), "malformed", choice.malformed
+        return (), Refusal("malformed", choice.malformed, choice.malformed)
     if choice.plan is not None:
         if len(choice.plan) > most:
-            return (), "plan_too_long", f"{len(choice.plan)} actions: at most {most} are allowed"
-        return choice.plan, "", ""
+            tried = f"{len(choice.plan)} actions"
+            return (), Refusal("plan_too_long", tried, f"{tried}: at most {most} are allowed")
+        return choice.plan, None
     if choice.index is None:
-        return (), "malformed", "a choice has actions or a legal_action_index"
+        allowed = "a choice has actions or a legal_action_index"
+        return (), Refusal("malformed", "neither actions nor an index", allowed)
     if not 0 <= choice.index < len(legal):
-        return (), "bad_index", f"index {choice.index}: allowed are 0–{len(legal) - 1}"
-    return (legal[choice.index],), "", ""
+        tried = f"index {choice.index}"
+        return (), Refusal("bad_index", tried, f"{tried}: allowed are 0–{len(legal) - 1}")
+    return (legal[choice.index],), None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,364 @@
+"""Reads a record: its bytes as typed lines. What is not exactly as it was written is refused."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet, RuleSetError
+from referee.match.outcome import Forfeit, Termination
+from referee.match.record import FORMAT
+from referee.match.spec import TimeControl
+
+_HEX: Final = frozenset("0123456789abcdef")
+
+
+class RecordError(ValueError):
+    """A record that is not what a referee wrote; `line` is from 1."""
+
+    def __init__(self, line: int, text: str) -> None:
+        self.line = line
+        self.text = text
+        super().__init__(f"line {line}: {text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What was fixed before the match."""
+
+    match_id: str
+    rules: RuleSet
+    bots: tuple[str, ...]
+    """By seat."""
+    versions: tuple[str, ...]
+    first_dealer: int
+    time_control: TimeControl
+    illegal_tolerated: int
+    time_tolerated: int
+    commitment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLine:
+    """A decision and what came of it; times in microseconds."""
+
+    seat: int
+    decision_id: int
+    deal: int
+    actions: tuple[str, ...]
+    charged_us: int
+    forgiven_us: int
+    was_away: bool
+    rejected: str
+    """Why not all of the answer counted; empty if it did."""
+    tried: str
+    forced: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedLine:
+    """A turn played for a seat that has forfeited."""
+
+    seat: int
+    deal: int
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DealEndedLine:
+    """How a deal ended."""
+
+    deal: int
+    ended: str
+    winner: int | None
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForfeitLine:
+    """A seat is out of contention."""
+
+    seat: int
+    fault: Forfeit
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEndedLine:
+    """The result and the secrets."""
+
+    termination: Termination
+    text: str
+    places: tuple[int, ...]
+    totals: tuple[int, ...]
+    salt: bytes
+    secret: bytes
+    randomness: tuple[bytes, ...]
+
+
+Line = DecisionLine | ForcedLine | DealEndedLine | ForfeitLine
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLines:
+    """A whole record. Line 1 is the header, the last one `end`; `lines[0]` is line 2."""
+
+    header: Header
+    lines: tuple[Line, ...]
+    end: MatchEndedLine
+
+
+class _Fields:
+    """The values of one JSON object, taken one by one; every refusal names the key."""
+
+    def __init__(self, line: int, values: object, where: str = "") -> None:
+        self.line = line
+        self._where = where
+        if not isinstance(values, dict):
+            raise self.refuse(f"{where or 'the line'} is {_shown(values)}: it must be an object")
+        self._values: dict[str, Any] = dict(values)
+        self._taken: list[str] = []
+
+    def refuse(self, text: str) -> RecordError:
+        return RecordError(self.line, text)
+
+    def _take(self, key: str, is_right: Callable[[Any], bool], allowed: str) -> Any:
+        if key not in self._values:
+            raise self.refuse(f"{self._where}{key} is missing")
+        value = self._values[key]
+        self._taken.append(key)
+        if not is_right(value):
+            raise self.refuse(f"{self._where}{key} is {_shown(value)}: allowed is {allowed}")
+        return value
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def whole(self, key: str, least: int = 0) -> int:
+        return int(self._take(key, lambda value: _is_whole(value, least), f"a number from {least}"))
+
+    def seat_or_none(self, key: str) -> int | None:
+        allowed = "a seat or null"
+        value = self._take(key, lambda value: value is None or _is_whole(value, 0), allowed)
+        return None if value is None else int(value)
+
+    def text(self, key: str) -> str:
+        return str(self._take(key, lambda value: isinstance(value, str), "a text"))
+
+    def digest(self, key: str) -> bytes:
+        return bytes.fromhex(self._take(key, _is_digest, "64 hexadecimal digits in lower case"))
+
+    def true(self, key: str) -> bool:
+        """A mark that is either there or left out."""
+        return key in self and bool(self._take(key, lambda value: value is True, "true"))
+
+    def list_of(self, key: str, is_right: Callable[[Any], bool], allowed: str) -> tuple[Any, ...]:
+        def all_right(values: object) -> bool:
+            return isinstance(values, list) and all(map(is_right, values))
+
+        return tuple(self._take(key, all_right, f"a list of {allowed}"))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return self.list_of(key, lambda value: isinstance(value, str), "texts")
+
+    def wholes(self, key: str) -> tuple[int, ...]:
+        return self.list_of(key, lambda value: _is_whole(value, None), "numbers")
+
+    def inner(self, key: str) -> "_Fields":
+        values = self._take(key, lambda value: isinstance(value, dict), "an object")
+        return _Fields(self.line, values, f"{self._where}{key}.")
+
+    def rest(self) -> Mapping[str, Any]:
+        """All that has not been taken yet."""
+        rest = {key: value for key, value in self._values.items() if key not in self._taken}
+        self._taken += rest
+        return rest
+
+    def done(self) -> None:
+        """Raise RecordError unless just what was taken is there, in that order."""
+        for key in self._values:
+            if key not in self._taken:
+                raise self.refuse(f"{self._where}{key} is unknown here")
+        if list(self._values) != self._taken:
+            raise self.refuse(f"the keys must come in the order {', '.join(self._taken)}")
+
+
+def _is_whole(value: object, least: int | None) -> bool:
+    return type(value) is int and (least is None or value >= least)
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 64 and _HEX.issuperset(value)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _parse(number: int, line: bytes) -> _Fields:
+    """One line as it was written: JSON without spaces, no key twice, an end of line."""
+    try:
+        values = json.loads(line)
+        again = json.dumps(values, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    except (ValueError, RecursionError) as error:
+        raise RecordError(number, f"it is not JSON: {error}") from None
+    if again != line:
+        raise RecordError(number, "it is not spelled as a referee spells it")
+    return _Fields(number, values)
+
+
+def read_record(content: bytes) -> RecordLines:
+    """The lines of a record without their chain. Raises RecordError at the first that is wrong."""
+    raw = content.splitlines(keepends=True)
+    if not raw:
+        raise RecordError(1, "the file is empty")
+    parsed = [_parse(number, line) for number, line in enumerate(raw, 1)]
+    kinds = [fields.text("kind") for fields in parsed]
+    _check_order(kinds)
+    header = _header(parsed[0])
+    lines = tuple(
+        _LINES[kind](fields) for kind, fields in zip(kinds[1:-1], parsed[1:-1], strict=True)
+    )
+    end = _match_ended(parsed[-1], len(header.bots))
+    for fields in parsed:
+        fields.text("prev")
+        fields.done()
+    return RecordLines(header, lines, end)
+
+
+def _check_order(kinds: list[str]) -> None:
+    if kinds[0] != "match":
+        raise RecordError(1, f"a record begins with a line of kind match, not {kinds[0]!r}")
+    if kinds[-1] != "match_ended":
+        raise RecordError(
+            len(kinds), "the end is missing: the last line of a record is of kind match_ended"
+        )
+    for number, kind in enumerate(kinds[1:-1], 2):
+        if kind not in _LINES:
+            allowed = ", ".join(_LINES)
+            raise RecordError(number, f"kind is {kind!r}: allowed in the middle are {allowed}")
+
+
+def _header(fields: _Fields) -> Header:
+    version = fields.whole("format")
+    if version != FORMAT:
+        raise fields.refuse(f"format is {version}: this program reads {FORMAT}")
+    match_id = fields.text("match_id")
+    rules = _rules(fields.inner("rules"))
+    seats = [
+        _Fields(fields.line, seat, f"seats[{place}].")
+        for place, seat in enumerate(fields.list_of("seats", lambda _: True, "seats"))
+    ]
+    first_dealer = fields.whole("first_dealer")
+    time_control = _time_control(fields.inner("time_control"))
+    strikes = fields.inner("strikes_tolerated")
+    header = Header(
+        match_id=match_id,
+        rules=rules,
+        bots=tuple(seat.text("bot") for seat in seats),
+        versions=tuple(seat.text("version") for seat in seats),
+        first_dealer=first_dealer,
+        time_control=time_control,
+        illegal_tolerated=strikes.whole("illegal"),
+        time_tolerated=strikes.whole("time"),
+        commitment=fields.digest("commitment"),
+    )
+    for part in (*seats, strikes):
+        part.done()
+    try:
+        rules.check_seats(len(seats))
+    except RuleSetError as error:
+        raise fields.refuse(str(error)) from None
+    if first_dealer >= len(seats):
+        allowed = f"seats 0–{len(seats) - 1}"
+        raise fields.refuse(f"first_dealer is {first_dealer}: allowed are {allowed}")
+    return header
+
+
+def _rules(fields: _Fields) -> RuleSet:
+    preset = fields.text("preset")
+    values = fields.rest()
+    try:
+        rules = make_ruleset(preset, values)
+    except RuleSetError as error:
+        raise fields.refuse(f"rules: {error}") from None
+    if rules.to_dict() != {"preset": preset, **values}:
+        raise fields.refuse("rules: a record holds every field")
+    return rules
+
+
+def _time_control(fields: _Fields) -> TimeControl:
+    values = {name: fields.whole(name) for name in TimeControl.__slots__}
+    fields.done()
+    try:
+        return TimeControl(**values)
+    except ValueError as error:
+        raise fields.refuse(f"time_control: {error}") from None
+
+
+def _decision(fields: _Fields) -> DecisionLine:
+    is_rejected = "rejected" in fields
+    return DecisionLine(
+        seat=fields.whole("seat"),
+        decision_id=fields.whole("id", 1),
+        deal=fields.whole("deal", 1),
+        actions=fields.texts("actions"),
+        charged_us=fields.whole("charged_us"),
+        forgiven_us=fields.whole("forgiven_us"),
+        was_away=fields.true("away"),
+        rejected=fields.text("rejected") if is_rejected else "",
+        tried=fields.text("tried") if is_rejected else "",
+        forced=fields.texts("forced") if "forced" in fields else (),
+    )
+
+
+def _forced(fields: _Fields) -> ForcedLine:
+    return ForcedLine(fields.whole("seat"), fields.whole("deal", 1), fields.texts("actions"))
+
+
+def _deal_ended(fields: _Fields) -> DealEndedLine:
+    return DealEndedLine(
+        deal=fields.whole("deal", 1),
+        ended=fields.text("ended"),
+        winner=fields.seat_or_none("winner"),
+        points=fields.wholes("points"),
+        totals=fields.wholes("totals"),
+    )
+
+
+def _forfeit(fields: _Fields) -> ForfeitLine:
+    seat, fault = fields.whole("seat"), fields.text("fault")
+    if fault not in set(Forfeit):
+        raise fields.refuse(f"fault is {fault!r}: allowed are {', '.join(Forfeit)}")
+    return ForfeitLine(seat, Forfeit(fault))
+
+
+def _match_ended(fields: _Fields, seats: int) -> MatchEndedLine:
+    termination = fields.text("termination")
+    if termination not in set(Termination):
+        allowed = ", ".join(Termination)
+        raise fields.refuse(f"termination is {termination!r}: allowed are {allowed}")
+    end = MatchEndedLine(
+        termination=Termination(termination),
+        text=fields.text("text"),
+        places=fields.wholes("places"),
+        totals=fields.wholes("totals"),
+        salt=fields.digest("salt"),
+        secret=fields.digest("secret"),
+        randomness=tuple(
+            map(bytes.fromhex, fields.list_of("randomness", _is_digest, "64 hexadecimal digits"))
+        ),
+    )
+    if len(end.randomness) != seats:
+        raise fields.refuse(f"randomness is for {len(end.randomness)} seats: there are {seats}")
+    return end
+
+
+_LINES: Final[Mapping[str, Callable[[_Fields], Line]]] = {
+    "decision": _decision,
+    "forced": _forced,
+    "deal_ended": _deal_ended,
+    "forfeit": _forfeit,
+}

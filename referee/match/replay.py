@@ -1,0 +1,296 @@
+"""Plays a record again, line by line, on the engine: each line must be what had to follow.
+
+Whatever a record says of a match can be recomputed from its secret and the actions, but for the
+times, the faults of a connection, and answers that were no actions. Of the times it is checked that
+nobody was called late who was not, and nobody was forgiven a lateness.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from referee.engine.actions import Action, IllegalAction, MalformedAction, Reason
+from referee.engine.events import Event
+from referee.engine.game import RummyGame
+from referee.engine.notation import parse_action
+from referee.engine.observation import Observation
+from referee.engine.shuffle import commitment
+from referee.match.clock import SeatClock
+from referee.match.deadline import LOOK_AGAIN_US
+from referee.match.outcome import Forfeit, Termination
+from referee.match.policy import final_places
+from referee.match.record_lines import (
+    DealEndedLine,
+    DecisionLine,
+    ForcedLine,
+    ForfeitLine,
+    Line,
+    MatchEndedLine,
+    RecordError,
+    RecordLines,
+)
+
+_REASONS: Final = frozenset(reason.value for reason in Reason)
+_TIME_UP: Final = "time_up"
+_NO_ACTION: Final = ("malformed", "bad_index", "plan_too_long")
+"""Answers of which the record keeps words only."""
+_PLAN_PAST_TURN: Final = "plan_past_turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line played: what happened by it, and what each seat (and last, a spectator) may know."""
+
+    number: int
+    """Of the line in the file, from 1."""
+    line: Line | MatchEndedLine | None
+    """None: the header, after which the first deal is dealt."""
+    events: Sequence[Event]
+    observations: tuple[Observation, ...]
+
+
+@dataclass(slots=True)
+class _Seat:
+    clock: SeatClock
+    decision_id: int = 0
+    allowance: object = None
+    illegal_strikes: int = 0
+    time_strikes: int = 0
+    is_lost: bool = False
+    """Its last decision ended without a connection and without time to come back."""
+
+
+def replay(record: RecordLines) -> Iterator[Step]:
+    """All lines played again, one by one. Raises RecordError at the first that does not follow."""
+    return _Replay(record).steps()
+
+
+class _Replay:
+    """A match as far as it has been played again."""
+
+    def __init__(self, record: RecordLines) -> None:
+        header = record.header
+        seats = len(header.bots)
+        self._record = record
+        self._game = RummyGame(header.rules, seats, record.end.secret, header.first_dealer)
+        self._seats = [_Seat(SeatClock(header.time_control)) for _ in range(seats)]
+        self._totals = (0,) * seats
+        self._number = 1
+        self._forfeits: list[int] = []
+        self._must_forfeit: tuple[int, Forfeit] | None = None
+        self._has_begun = False
+        self._is_over = False
+
+    def _refuse(self, text: str) -> RecordError:
+        return RecordError(self._number, text)
+
+    def steps(self) -> Iterator[Step]:
+        header, end = self._record.header, self._record.end
+        if commitment(end.salt, end.secret) != header.commitment:
+            raise self._refuse("commitment is not the SHA-256 of salt and secret of the last line")
+        yield self._step(None, self._game.start())
+        for line in self._record.lines:
+            self._number += 1
+            yield self._step(line, self._play(line))
+        self._number += 1
+        self._check_end(end)
+        yield self._step(end, ())
+
+    def _step(self, line: Line | MatchEndedLine | None, events: Sequence[Event]) -> Step:
+        viewers = [*range(len(self._seats)), None]
+        return Step(self._number, line, events, tuple(map(self._game.observe, viewers)))
+
+    def _play(self, line: Line) -> Sequence[Event]:
+        if self._is_over:
+            raise self._refuse("the match was over before this line")
+        if isinstance(line, ForfeitLine):
+            self._forfeit(line)
+            return ()
+        if self._must_forfeit:
+            seat, fault = self._must_forfeit
+            raise self._refuse(f"seat {seat} had to forfeit ({fault.value}) before this line")
+        self._has_begun = True
+        if isinstance(line, DealEndedLine):
+            return self._end_deal(line)
+        to_act = self._game.to_act
+        if line.seat != to_act:
+            expected = "the deal is over" if to_act is None else f"seat {to_act} is to act"
+            raise self._refuse(f"seat {line.seat} acts: {expected}")
+        if line.deal != self._game.deal:
+            raise self._refuse(f"deal is {line.deal}: deal {self._game.deal} is being played")
+        has_forfeited = line.seat in self._forfeits
+        if isinstance(line, ForcedLine):
+            if not has_forfeited:
+                raise self._refuse(f"seat {line.seat} is played for, and has not forfeited")
+            return self._forced(line.seat, line.actions)
+        if has_forfeited:
+            raise self._refuse(f"seat {line.seat} acts, and has forfeited")
+        return self._decide(line)
+
+    # --- one decision -------------------------------------------------------------------------
+
+    def _decide(self, line: DecisionLine) -> Sequence[Event]:
+        seat = self._seats[line.seat]
+        seat.decision_id += 1
+        if line.decision_id != seat.decision_id:
+            raise self._refuse(f"id is {line.decision_id}: this is decision {seat.decision_id}")
+        self._charge(seat, line)
+        events = self._planned(line.seat, line.actions)
+        if line.rejected:
+            self._strike(seat, line)
+        if self._must_forfeit is None and line.rejected == _TIME_UP:
+            return [*events, *self._forced(line.seat, line.forced)]
+        if line.forced:
+            raise self._refuse("forced actions are there, and the time was not up")
+        return events
+
+    def _charge(self, seat: _Seat, line: DecisionLine) -> None:
+        """Book the time, and see that it was judged rightly."""
+        clock, allowance = seat.clock, self._game.allowance
+        if allowance != seat.allowance:
+            seat.allowance = allowance
+            clock.grant()
+        budget_us = clock.budget_us(with_reconnect=line.was_away)
+        clock.charge(line.charged_us, line.forgiven_us, with_reconnect=line.was_away)
+        is_spent = line.charged_us >= budget_us
+        spent = f"{line.charged_us} µs of {budget_us} µs"
+        if line.rejected == _TIME_UP and not is_spent:
+            raise self._refuse(f"the time was not up: {spent} were charged")
+        if line.rejected != _TIME_UP and line.charged_us > budget_us + LOOK_AGAIN_US:
+            raise self._refuse(f"the time was up: {spent} were charged")
+        seat.is_lost = line.was_away and is_spent
+
+    def _strike(self, seat: _Seat, line: DecisionLine) -> None:
+        header = self._record.header
+        if line.rejected == _TIME_UP:
+            if line.actions:
+                raise self._refuse("the time was up, and yet actions were played")
+            seat.time_strikes += 1
+            if seat.time_strikes > header.time_tolerated:
+                self._must_forfeit = line.seat, Forfeit.TIME
+            return
+        self._check_refusal(line)
+        seat.illegal_strikes += 1
+        if seat.illegal_strikes > header.illegal_tolerated:
+            self._must_forfeit = line.seat, Forfeit.ILLEGAL
+
+    def _check_refusal(self, line: DecisionLine) -> None:
+        """What was tried must be refused for the same reason again; what was no action stands."""
+        game = self._game
+        is_past = game.to_act != line.seat
+        if is_past != (line.rejected == _PLAN_PAST_TURN):
+            was = "was" if is_past else "was not"
+            raise self._refuse(f"rejected is {line.rejected!r}: the turn {was} over")
+        if line.rejected in _NO_ACTION:
+            if line.actions:
+                raise self._refuse(f"rejected is {line.rejected!r}: then nothing can be played")
+        elif line.rejected in _REASONS:
+            reason = game.violation(line.seat, self._action(line.tried))
+            if reason is None or reason.value != line.rejected:
+                found = "it is legal" if reason is None else f"the engine says {reason.value}"
+                raise self._refuse(f"{line.tried!r} was rejected as {line.rejected}: {found}")
+        elif not is_past:
+            raise self._refuse(f"rejected is {line.rejected!r}: there is no such reason")
+
+    def _planned(self, seat: int, actions: Sequence[str]) -> list[Event]:
+        game = self._game
+        events: list[Event] = []
+        for text in actions:
+            if game.to_act != seat:
+                raise self._refuse(f"{text!r} comes after the end of the turn")
+            try:
+                events += game.apply(self._action(text))
+            except IllegalAction as error:
+                raise self._refuse(f"{text!r} is not legal: {error.reason.value}") from None
+        return events
+
+    def _action(self, text: str) -> Action:
+        try:
+            action = parse_action(text)
+        except MalformedAction as error:
+            raise self._refuse(str(error)) from None
+        if self._game.text_of(action) != text:
+            raise self._refuse(f"{text!r} is written {self._game.text_of(action)!r}")
+        return action
+
+    def _forced(self, seat: int, actions: Sequence[str]) -> list[Event]:
+        """Forced actions go on to the end of the turn."""
+        game = self._game
+        events: list[Event] = []
+        left = list(actions)
+        while game.to_act == seat:
+            action = game.forced_action()
+            if not left or left[0] != game.text_of(action):
+                found = repr(left[0]) if left else "nothing"
+                raise self._refuse(f"the forced action is {game.text_of(action)!r}, not {found}")
+            del left[0]
+            events += game.apply(action)
+        if left:
+            raise self._refuse(f"{left[0]!r} comes after the end of the turn")
+        return events
+
+    # --- ends ---------------------------------------------------------------------------------
+
+    def _forfeit(self, line: ForfeitLine) -> None:
+        must, self._must_forfeit = self._must_forfeit, None
+        if line.seat >= len(self._seats) or line.seat in self._forfeits:
+            raise self._refuse(f"seat {line.seat} cannot forfeit")
+        if must and must != (line.seat, line.fault):
+            raise self._refuse(f"seat {must[0]} had to forfeit ({must[1].value})")
+        if not must and line.fault in (Forfeit.ILLEGAL, Forfeit.TIME):
+            raise self._refuse(f"seat {line.seat} had strikes left")
+        if line.fault is Forfeit.STARTUP and self._has_begun:
+            raise self._refuse(f"seat {line.seat} was ready: the match had begun")
+        if line.fault is Forfeit.DISCONNECT and not self._seats[line.seat].is_lost:
+            raise self._refuse(f"seat {line.seat} had time left to come back")
+        self._forfeits.append(line.seat)
+        self._is_over = len(self._seats) - len(self._forfeits) < 2
+
+    def _end_deal(self, line: DealEndedLine) -> Sequence[Event]:
+        game = self._game
+        if game.to_act is not None:
+            raise self._refuse(f"the deal is not over: seat {game.to_act} is to act")
+        score = game.deal_score()
+        assert score.termination is not None, "the deal is over"
+        for name, found, right in (
+            ("deal", line.deal, game.deal),
+            ("ended", line.ended, score.termination.value),
+            ("winner", line.winner, score.winner),
+            ("points", line.points, score.points),
+            ("totals", line.totals, score.totals),
+        ):
+            if found != right:
+                raise self._refuse(f"{name} is {_plain(found)}: it must be {_plain(right)}")
+        self._totals = score.totals
+        self._is_over = game.standing().over
+        return () if self._is_over else game.next_deal()
+
+    def _check_end(self, end: MatchEndedLine) -> None:
+        aborted = Termination.ABORTED, (0,) * len(self._seats)
+        is_aborted = end.termination is Termination.ABORTED
+        termination, places = aborted if is_aborted else self._outcome()
+        for name, found, right in (
+            ("termination", end.termination.value, termination.value),
+            ("places", end.places, places),
+            ("totals", end.totals, self._totals),
+        ):
+            if found != right:
+                raise self._refuse(f"{name} is {_plain(found)}: it must be {_plain(right)}")
+
+    def _outcome(self) -> tuple[Termination, tuple[int, ...]]:
+        """What the end must be by the lines before it."""
+        seats = len(self._seats)
+        if seats - len(self._forfeits) < 2:
+            return Termination.FORFEIT, final_places([1] * seats, self._forfeits)
+        if self._is_over:
+            standing = self._game.standing()
+            assert standing.places is not None, "a match that is over has places"
+            ended = Termination.ADJUDICATED if standing.capped else Termination.COMPLETED
+            return ended, final_places(standing.places, self._forfeits)
+        if not self._record.lines:
+            return Termination.NOT_STARTED, (0,) * seats
+        raise self._refuse("the match was not over")
+
+
+def _plain(value: object) -> str:
+    return str(list(value)) if isinstance(value, tuple) else repr(value)
