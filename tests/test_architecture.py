@@ -48,7 +48,8 @@ LAYERS: dict[str, Layer] = {
         ("referee.engine.*", "referee.match.*", "referee.service.*", "referee.bench.*", "rummy.*"),
         ("grpc",),
     ),
-    "referee.cli": Layer(("referee.*",), ("typer", "rich", "structlog")),
+    "referee.cli": Layer(("referee.commands.*",), ("typer",)),
+    "referee.commands.*": Layer(("referee.*",), ("typer", "rich")),
     "referee.__main__": Layer(("referee.cli",)),
     "tournament": Layer(("referee",)),
     **{

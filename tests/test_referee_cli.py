@@ -4,66 +4,21 @@ How `referee serve` runs and stops is in tests/service/test_serve.py.
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from referee.cli import app
 from referee.engine.presets import PRESETS
 from referee.engine.rule_fields import FIELDS
+from tests.commands import explanation, referee, refused, within
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}",
-    "COLUMNS": "200",
-    "NO_COLOR": "1",
-}
 VECTORS = ROOT / "tests" / "vectors"
 GOOD = {"name": "good", "rules": {"preset": "basic", "set": {"hand_size": {"2": 99}}},
         "rules_error": "hand_size"}  # fmt: skip
 BAD = {**GOOD, "name": "bad one", "rules_error": "packs"}
-
-
-def referee(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end. Whatever happens, no traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "referee", *arguments],
-        env=ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout, done.stderr
-    return done
-
-
-def explanation(done: subprocess.CompletedProcess[str], code: int = 2) -> str:
-    """What a command that had to fail says, in one line; nothing on standard output."""
-    assert done.returncode == code, done.stderr
-    assert not done.stdout
-    return " ".join(done.stderr.split())
-
-
-def within(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """As `referee`, but within this process: a start costs half a second, and there are many."""
-    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200", "NO_COLOR": "1"})
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
-
-
-def refused(*arguments: str, code: int = 2) -> str:
-    """What a command says that must fail."""
-    return explanation(within(*arguments), code)
 
 
 # --- the program itself ---------------------------------------------------------------------------
@@ -72,7 +27,7 @@ def refused(*arguments: str, code: int = 2) -> str:
 def test_help_and_version() -> None:
     done = referee("--help")
     assert done.returncode == 0
-    for command in ("rules", "vectors", "serve", "bench"):
+    for command in ("rules", "vectors", "serve", "verify", "replay", "bench"):
         assert command in done.stdout
     done = referee("--version")
     assert (done.returncode, done.stderr) == (0, "")

@@ -19,6 +19,7 @@ from tournament.bot_folder import BotFolder
 from tournament.bots import find_bots
 from tournament.config import SINGLE, Config, Overrides, from_table, load_config
 from tournament.errors import TournamentError, UsageError
+from tournament.export import export
 from tournament.options import (
     DEFAULT_DATA,
     DataOption,
@@ -37,10 +38,10 @@ from tournament.output import people, say
 from tournament.progress import make_progress
 from tournament.report import Format
 from tournament.schedule import MATCHES_MOST, match_count
-from tournament.standings import counted, standings
+from tournament.standings import counted
 from tournament.store import Store
 from tournament.stored import Tournament
-from tournament.views import leg_results, legs_per_encounter, matches
+from tournament.views import leg_results, legs_per_encounter, matches, standing_rows
 
 UNPLAYED_EXIT, INTERRUPTED_EXIT = 3, 130
 LONG_PLAN = 20_000
@@ -276,6 +277,38 @@ def bots_command(
         output.write(report.bots_view(store.entries(chosen.id), chosen), format_)
 
 
+@app.command("export")
+def export_command(
+    *,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="New or empty folder to write into.")
+    ],
+    tournament: IdOption = None,
+    data: DataOption = DEFAULT_DATA,
+) -> None:
+    """Write a tournament into files: leaderboard, matches, records and their head hashes.
+
+    Only records of encounters that have ended are written: all legs of one have the same deals.
+
+    \b
+    Examples:
+      tournament export cup
+      referee verify cup/records/*.jsonl --heads cup/heads.txt
+    """  # noqa: D301 - \b keeps the lines below it as they are
+    with Store.view(data) as store, people.status("exporting") as status:
+        done = export(
+            store,
+            _chosen(store, tournament),
+            folder,
+            lambda number, count: status.update(f"exporting record {number + 1}/{count}"),
+        )
+    say(
+        f"{done.records} records are in {folder / 'records'}, their heads in {folder / 'heads.txt'}"
+    )
+    if done.left_out:
+        say(f"{done.left_out} encounters have not ended: their records are left out")
+
+
 def _begin_and_play(
     config: Config,
     bots: Sequence[BotFolder],
@@ -365,9 +398,8 @@ def _chosen(store: Store, tournament: str | None) -> Tournament:
 
 
 def _show_leaderboard(store: Store, tournament: Tournament, format_: Format) -> None:
-    versions = {entry.bot: entry.version for entry in store.entries(tournament.id)}
-    legs = counted(leg_results(store, tournament.id), legs_per_encounter(store, tournament.id))
-    output.write(report.leaderboard_view(tournament, standings(versions, legs)), format_)
+    rows = standing_rows(store, tournament.id)
+    output.write(report.leaderboard_view(tournament, rows), format_)
     seed = tournament.config.get("seed")
     if seed is not None and format_ is Format.TABLE:
         say(SEED_NOTE.format(seed=seed))

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from referee.match.outcome import Forfeit
 from tournament import schema as t
 from tournament.errors import StoreError
-from tournament.standings import LegResult, SeatRow
+from tournament.standings import LegResult, SeatRow, Standing, counted, standings
 from tournament.store import Store
 from tournament.stored import MatchRow, fixture_of
 
@@ -36,6 +36,13 @@ def legs_per_encounter(store: Store, tournament: str) -> dict[str, int]:
     """Return how many legs each encounter of the plan has."""
     query = select(t.encounters).where(t.encounters.c.tournament == tournament)
     return {row.encounter: row.legs for row in store.rows(query)}
+
+
+def standing_rows(store: Store, tournament: str) -> list[Standing]:
+    """Return the rows of the leaderboard: only whole encounters count."""
+    versions = {entry.bot: entry.version for entry in store.entries(tournament)}
+    legs = counted(leg_results(store, tournament), legs_per_encounter(store, tournament))
+    return standings(versions, legs)
 
 
 def matches(store: Store, tournament: str) -> list[MatchRow]:

@@ -101,20 +101,23 @@ def action_text(action: Action, tables: MeldTables) -> str:
         order = shape.cards if shape else cards_of(action.meaning)
     else:
         order = cards_of(action.meaning)
-    text = f"{verb.value} {' '.join(_spelled(order, action.wilds))}"
+    text = f"{verb.value} {spelled(order, action.wilds)}"
     return f"{text} on {action.meld_id}" if verb in (Verb.LAY_OFF, Verb.SWAP) else text
 
 
 def meld_text(meld_on_table: TableMeld) -> str:
     """Write a meld on the table in print order, wild cards with their meanings."""
-    return " ".join(_spelled(meld_on_table.shape.cards, meld_on_table.wilds))
+    return spelled(meld_on_table.shape.cards, meld_on_table.wilds)
 
 
-def _spelled(meanings: Iterable[Card], wilds: Iterable[Wild]) -> list[str]:
-    return [
-        CARD_TEXTS[face] if meaning is None else f"{CARD_TEXTS[face]}={CARD_TEXTS[meaning]}"
-        for face, meaning in with_wilds(meanings, wilds)
-    ]
+def spelled(meanings: Iterable[Card], wilds: Iterable[Wild]) -> str:
+    """Write the cards that stand for `meanings`, in that order, wild cards as `XX=6H`."""
+    return " ".join(
+        [
+            CARD_TEXTS[face] if meaning is None else f"{CARD_TEXTS[face]}={CARD_TEXTS[meaning]}"
+            for face, meaning in with_wilds(meanings, wilds)
+        ]
+    )
 
 
 def with_wilds(meanings: Iterable[Card], wilds: Iterable[Wild]) -> list[tuple[Card, Card | None]]:

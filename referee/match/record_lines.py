@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, Final
 
 from referee.engine.presets import make_ruleset
@@ -12,6 +13,12 @@ from referee.match.record import FORMAT
 from referee.match.spec import TimeControl
 
 _HEX: Final = frozenset("0123456789abcdef")
+_MOST: Final = 2**53 - 1
+"""Numbers that every JSON reader keeps exactly."""
+_DEEPEST: Final = 3
+"""Levels of objects and lists in a line: the header has rules with maps by seats."""
+_LONGEST_TEXT: Final = 300
+"""Characters of an error: what a stranger wrote may be long."""
 
 
 class RecordError(ValueError):
@@ -19,8 +26,8 @@ class RecordError(ValueError):
 
     def __init__(self, line: int, text: str) -> None:
         self.line = line
-        self.text = text
-        super().__init__(f"line {line}: {text}")
+        self.text = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+        super().__init__(f"line {line}: {self.text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +143,19 @@ class _Fields:
         return key in self._values
 
     def whole(self, key: str, least: int = 0) -> int:
-        return int(self._take(key, lambda value: _is_whole(value, least), f"a number from {least}"))
+        allowed = f"a number from {least} to {_MOST}"
+        return int(self._take(key, lambda value: _is_whole(value, least), allowed))
 
     def seat_or_none(self, key: str) -> int | None:
         allowed = "a seat or null"
         value = self._take(key, lambda value: value is None or _is_whole(value, 0), allowed)
         return None if value is None else int(value)
 
-    def text(self, key: str) -> str:
-        return str(self._take(key, lambda value: isinstance(value, str), "a text"))
+    def text(self, key: str, least: int = 0) -> str:
+        allowed = "a text that is not empty" if least else "a text"
+        return str(
+            self._take(key, lambda value: isinstance(value, str) and len(value) >= least, allowed)
+        )
 
     def digest(self, key: str) -> bytes:
         return bytes.fromhex(self._take(key, _is_digest, "64 hexadecimal digits in lower case"))
@@ -153,17 +164,20 @@ class _Fields:
         """A mark that is either there or left out."""
         return key in self and bool(self._take(key, lambda value: value is True, "true"))
 
-    def list_of(self, key: str, is_right: Callable[[Any], bool], allowed: str) -> tuple[Any, ...]:
+    def list_of(
+        self, key: str, is_right: Callable[[Any], bool], allowed: str, least: int = 0
+    ) -> tuple[Any, ...]:
         def all_right(values: object) -> bool:
-            return isinstance(values, list) and all(map(is_right, values))
+            return isinstance(values, list) and len(values) >= least and all(map(is_right, values))
 
         return tuple(self._take(key, all_right, f"a list of {allowed}"))
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        return self.list_of(key, lambda value: isinstance(value, str), "texts")
+    def texts(self, key: str, least: int = 0) -> tuple[str, ...]:
+        allowed = "texts that is not empty" if least else "texts"
+        return self.list_of(key, lambda value: isinstance(value, str), allowed, least)
 
     def wholes(self, key: str) -> tuple[int, ...]:
-        return self.list_of(key, lambda value: _is_whole(value, None), "numbers")
+        return self.list_of(key, lambda value: _is_whole(value, -_MOST), "numbers")
 
     def inner(self, key: str) -> "_Fields":
         values = self._take(key, lambda value: isinstance(value, dict), "an object")
@@ -179,13 +193,13 @@ class _Fields:
         """Raise RecordError unless just what was taken is there, in that order."""
         for key in self._values:
             if key not in self._taken:
-                raise self.refuse(f"{self._where}{key} is unknown here")
+                raise self.refuse(f"{self._where}{_shown(key)} is unknown here")
         if list(self._values) != self._taken:
             raise self.refuse(f"the keys must come in the order {', '.join(self._taken)}")
 
 
-def _is_whole(value: object, least: int | None) -> bool:
-    return type(value) is int and (least is None or value >= least)
+def _is_whole(value: object, least: int) -> bool:
+    return type(value) is int and least <= value <= _MOST
 
 
 def _is_digest(value: object) -> bool:
@@ -197,21 +211,43 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _spelled(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _is_flat(value: object, levels: int) -> bool:
+    """Whether objects and lists are nested in at most so many levels."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return not isinstance(value, list) or (
+        levels > 0 and all(_is_flat(one, levels - 1) for one in value)
+    )
+
+
 def _parse(number: int, line: bytes) -> _Fields:
     """One line as it was written: JSON without spaces, no key twice, an end of line."""
     try:
         values = json.loads(line)
-        again = json.dumps(values, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
-    except (ValueError, RecursionError) as error:
+        if not _is_flat(values, _DEEPEST):
+            raise RecursionError
+        again = _spelled(values).encode() + b"\n"
+    except RecursionError:
+        raise RecordError(number, "it is nested too deeply") from None
+    except ValueError as error:
         raise RecordError(number, f"it is not JSON: {error}") from None
     if again != line:
         raise RecordError(number, "it is not spelled as a referee spells it")
     return _Fields(number, values)
 
 
+def split_lines(content: bytes) -> list[bytes]:
+    """Lines with their ends. A newline alone ends one, as for the tools that count lines."""
+    return BytesIO(content).readlines()
+
+
 def read_record(content: bytes) -> RecordLines:
     """The lines of a record without their chain. Raises RecordError at the first that is wrong."""
-    raw = content.splitlines(keepends=True)
+    raw = split_lines(content)
     if not raw:
         raise RecordError(1, "the file is empty")
     parsed = [_parse(number, line) for number, line in enumerate(raw, 1)]
@@ -232,9 +268,7 @@ def _check_order(kinds: list[str]) -> None:
     if kinds[0] != "match":
         raise RecordError(1, f"a record begins with a line of kind match, not {kinds[0]!r}")
     if kinds[-1] != "match_ended":
-        raise RecordError(
-            len(kinds), "the end is missing: the last line of a record is of kind match_ended"
-        )
+        raise RecordError(len(kinds), "the end is missing: a last line of kind match_ended")
     for number, kind in enumerate(kinds[1:-1], 2):
         if kind not in _LINES:
             allowed = ", ".join(_LINES)
@@ -284,8 +318,8 @@ def _rules(fields: _Fields) -> RuleSet:
         rules = make_ruleset(preset, values)
     except RuleSetError as error:
         raise fields.refuse(f"rules: {error}") from None
-    if rules.to_dict() != {"preset": preset, **values}:
-        raise fields.refuse("rules: a record holds every field")
+    if _spelled(rules.to_dict()) != _spelled({"preset": preset, **values}):
+        raise fields.refuse("rules: a record holds every field, in the order of the rules")
     return rules
 
 
@@ -308,9 +342,9 @@ def _decision(fields: _Fields) -> DecisionLine:
         charged_us=fields.whole("charged_us"),
         forgiven_us=fields.whole("forgiven_us"),
         was_away=fields.true("away"),
-        rejected=fields.text("rejected") if is_rejected else "",
+        rejected=fields.text("rejected", least=1) if is_rejected else "",
         tried=fields.text("tried") if is_rejected else "",
-        forced=fields.texts("forced") if "forced" in fields else (),
+        forced=fields.texts("forced", least=1) if "forced" in fields else (),
     )
 
 

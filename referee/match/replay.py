@@ -3,6 +3,8 @@
 Whatever a record says of a match can be recomputed from its secret and the actions, but for the
 times, the faults of a connection, and answers that were no actions. Of the times it is checked that
 nobody was called late who was not, and nobody was forgiven a lateness.
+
+Whoever wrote the file is not trusted: texts have a limit, and nothing but RecordError is raised.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,6 +37,8 @@ _TIME_UP: Final = "time_up"
 _NO_ACTION: Final = ("malformed", "bad_index", "plan_too_long")
 """Answers of which the record keeps words only."""
 _PLAN_PAST_TURN: Final = "plan_past_turn"
+_LONGEST_ACTION: Final = 200
+"""Characters; thirteen wild cards with their meanings are half of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,6 @@ class _Seat:
     allowance: object = None
     illegal_strikes: int = 0
     time_strikes: int = 0
-    is_lost: bool = False
-    """Its last decision ended without a connection and without time to come back."""
 
 
 def replay(record: RecordLines) -> Iterator[Step]:
@@ -78,6 +80,10 @@ class _Replay:
         self._number = 1
         self._forfeits: list[int] = []
         self._must_forfeit: tuple[int, Forfeit] | None = None
+        self._lost: int | None = None
+        """Seat whose decision has just ended without a connection and without time to come back."""
+        self._not_ready: int | None = None
+        """The last seat that was not ready in time: they forfeit together, in order."""
         self._has_begun = False
         self._is_over = False
 
@@ -87,7 +93,8 @@ class _Replay:
     def steps(self) -> Iterator[Step]:
         header, end = self._record.header, self._record.end
         if commitment(end.salt, end.secret) != header.commitment:
-            raise self._refuse("commitment is not the SHA-256 of salt and secret of the last line")
+            last = len(self._record.lines) + 2
+            raise RecordError(last, "salt and secret do not make the commitment of line 1")
         yield self._step(None, self._game.start())
         for line in self._record.lines:
             self._number += 1
@@ -103,8 +110,9 @@ class _Replay:
     def _play(self, line: Line) -> Sequence[Event]:
         if self._is_over:
             raise self._refuse("the match was over before this line")
+        lost, self._lost = self._lost, None
         if isinstance(line, ForfeitLine):
-            self._forfeit(line)
+            self._forfeit(line, lost)
             return ()
         if self._must_forfeit:
             seat, fault = self._must_forfeit
@@ -141,7 +149,7 @@ class _Replay:
         if self._must_forfeit is None and line.rejected == _TIME_UP:
             return [*events, *self._forced(line.seat, line.forced)]
         if line.forced:
-            raise self._refuse("forced actions are there, and the time was not up")
+            raise self._refuse("forced actions are there, and the time was not up or the seat lost")
         return events
 
     def _charge(self, seat: _Seat, line: DecisionLine) -> None:
@@ -153,18 +161,24 @@ class _Replay:
         budget_us = clock.budget_us(with_reconnect=line.was_away)
         clock.charge(line.charged_us, line.forgiven_us, with_reconnect=line.was_away)
         is_spent = line.charged_us >= budget_us
+        is_late = line.charged_us > budget_us + LOOK_AGAIN_US
         spent = f"{line.charged_us} µs of {budget_us} µs"
-        if line.rejected == _TIME_UP and not is_spent:
-            raise self._refuse(f"the time was not up: {spent} were charged")
-        if line.rejected != _TIME_UP and line.charged_us > budget_us + LOOK_AGAIN_US:
-            raise self._refuse(f"the time was up: {spent} were charged")
-        seat.is_lost = line.was_away and is_spent
+        if line.rejected == _TIME_UP:
+            if not is_spent:
+                raise self._refuse(f"the time was not up: {spent} were charged")
+            return
+        if line.was_away and is_spent and not line.actions and not line.rejected:
+            self._lost = line.seat
+        if is_late:
+            if self._lost is None:
+                raise self._refuse(f"the time was up: {spent} were charged")
+            self._must_forfeit = line.seat, Forfeit.DISCONNECT
 
     def _strike(self, seat: _Seat, line: DecisionLine) -> None:
         header = self._record.header
         if line.rejected == _TIME_UP:
-            if line.actions:
-                raise self._refuse("the time was up, and yet actions were played")
+            if line.actions or line.tried:
+                raise self._refuse("the time was up, and yet actions were played or tried")
             seat.time_strikes += 1
             if seat.time_strikes > header.time_tolerated:
                 self._must_forfeit = line.seat, Forfeit.TIME
@@ -189,7 +203,9 @@ class _Replay:
             if reason is None or reason.value != line.rejected:
                 found = "it is legal" if reason is None else f"the engine says {reason.value}"
                 raise self._refuse(f"{line.tried!r} was rejected as {line.rejected}: {found}")
-        elif not is_past:
+        elif is_past:
+            self._action(line.tried)
+        else:
             raise self._refuse(f"rejected is {line.rejected!r}: there is no such reason")
 
     def _planned(self, seat: int, actions: Sequence[str]) -> list[Event]:
@@ -205,6 +221,8 @@ class _Replay:
         return events
 
     def _action(self, text: str) -> Action:
+        if len(text) > _LONGEST_ACTION:
+            raise self._refuse(f"an action has {len(text)} characters: most are {_LONGEST_ACTION}")
         try:
             action = parse_action(text)
         except MalformedAction as error:
@@ -231,7 +249,7 @@ class _Replay:
 
     # --- ends ---------------------------------------------------------------------------------
 
-    def _forfeit(self, line: ForfeitLine) -> None:
+    def _forfeit(self, line: ForfeitLine, lost: int | None) -> None:
         must, self._must_forfeit = self._must_forfeit, None
         if line.seat >= len(self._seats) or line.seat in self._forfeits:
             raise self._refuse(f"seat {line.seat} cannot forfeit")
@@ -239,12 +257,21 @@ class _Replay:
             raise self._refuse(f"seat {must[0]} had to forfeit ({must[1].value})")
         if not must and line.fault in (Forfeit.ILLEGAL, Forfeit.TIME):
             raise self._refuse(f"seat {line.seat} had strikes left")
-        if line.fault is Forfeit.STARTUP and self._has_begun:
-            raise self._refuse(f"seat {line.seat} was ready: the match had begun")
-        if line.fault is Forfeit.DISCONNECT and not self._seats[line.seat].is_lost:
+        if line.fault is Forfeit.DISCONNECT and line.seat != lost:
             raise self._refuse(f"seat {line.seat} had time left to come back")
+        if line.fault is Forfeit.STARTUP:
+            self._startup(line.seat)
+        elif self._not_ready is not None:
+            self._has_begun = True
         self._forfeits.append(line.seat)
         self._is_over = len(self._seats) - len(self._forfeits) < 2
+
+    def _startup(self, seat: int) -> None:
+        if self._has_begun:
+            raise self._refuse(f"seat {seat} was ready: the match had begun")
+        if self._not_ready is not None and seat < self._not_ready:
+            raise self._refuse(f"seat {seat} forfeits before seat {self._not_ready}")
+        self._not_ready = seat
 
     def _end_deal(self, line: DealEndedLine) -> Sequence[Event]:
         game = self._game
@@ -287,7 +314,7 @@ class _Replay:
             assert standing.places is not None, "a match that is over has places"
             ended = Termination.ADJUDICATED if standing.capped else Termination.COMPLETED
             return ended, final_places(standing.places, self._forfeits)
-        if not self._record.lines:
+        if not self._has_begun and self._not_ready is None:
             return Termination.NOT_STARTED, (0,) * seats
         raise self._refuse("the match was not over")
 

@@ -1,11 +1,22 @@
 """Checks a record: its chain of hashes, and everything that its secret lets one compute again."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import islice
+from typing import Final
 
-from referee.match.record_lines import DealEndedLine, RecordError, RecordLines, read_record
+from referee.match.record_lines import (
+    DealEndedLine,
+    RecordError,
+    RecordLines,
+    read_record,
+    split_lines,
+)
 from referee.match.replay import replay
+
+_MOST_PROBLEMS: Final = 100
+"""Broken links of the chain that are told: a file that is no record has as many as lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +32,24 @@ class Verdict:
     """What came of checking a record."""
 
     problems: tuple[Problem, ...]
-    """Empty if it is right."""
+    """Empty if it is right; else by line: what was changed is at the first or before it."""
     head: str
     """The hash of its last line, in hexadecimal digits."""
-    is_anchored: bool
+    is_anchored: bool = False
     """The head was compared with one from elsewhere: nobody can have written the record anew."""
     match_id: str = ""
     """Empty, as the rest, if the record cannot be read."""
     termination: str = ""
     deals: int = 0
     lines: int = 0
+
+    def anchored(self, head: str) -> "Verdict":
+        """The verdict with the head compared with one from elsewhere (hexadecimal digits)."""
+        problems = self.problems
+        if head != self.head:
+            text = f"the head hash is {self.head}, not {head}: this is not the record as it ended"
+            problems = (*problems, Problem(max(1, self.lines), text))
+        return replace(self, problems=problems, is_anchored=True)
 
 
 def verify(content: bytes, head: str | None = None) -> Verdict:
@@ -39,33 +58,36 @@ def verify(content: bytes, head: str | None = None) -> Verdict:
     Without it a record is consistent at best: somebody who knows the secret may have written
     another one that is.
     """
-    found_head = head_of(content)
-    problems = list(_chain_problems(content))
-    if head is not None and head != found_head:
-        last = len(content.splitlines())
-        text = f"the head hash is {found_head}, not {head}: this is not the record as it was given"
-        problems.append(Problem(last, text))
+    verdict = _verdict(content)
+    return verdict if head is None else verdict.anchored(head)
+
+
+def _verdict(content: bytes) -> Verdict:
+    lines = split_lines(content)
+    problems = list(islice(_chain_problems(lines), _MOST_PROBLEMS))
     try:
         record = read_record(content)
     except RecordError as error:
-        problems.insert(0, Problem(error.line, error.text))
-        return Verdict(tuple(problems), found_head, is_anchored=head is not None)
-    problems += _play_problems(record)
+        wrong = Problem(error.line, error.text)
+        return Verdict(_by_line([wrong, *problems]), head_of(content), lines=len(lines))
     return Verdict(
-        problems=tuple(problems),
-        head=found_head,
-        is_anchored=head is not None,
+        problems=_by_line([*problems, *_play_problems(record)]),
+        head=head_of(content),
         match_id=record.header.match_id,
         termination=record.end.termination.value,
         deals=sum(isinstance(line, DealEndedLine) for line in record.lines),
-        lines=len(record.lines) + 2,
+        lines=len(lines),
     )
+
+
+def _by_line(problems: list[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(problems, key=lambda problem: problem.line))
 
 
 def head_of(content: bytes) -> str:
     """SHA-256 of the last line, in hexadecimal digits; of nothing if there is none."""
-    lines = content.splitlines(keepends=True)
-    return sha256(lines[-1] if lines else b"").hexdigest()
+    *_, last = b"", *split_lines(content)
+    return sha256(last).hexdigest()
 
 
 def _play_problems(record: RecordLines) -> Iterator[Problem]:
@@ -76,9 +98,8 @@ def _play_problems(record: RecordLines) -> Iterator[Problem]:
         yield Problem(error.line, error.text)
 
 
-def _chain_problems(content: bytes) -> Iterator[Problem]:
+def _chain_problems(lines: list[bytes]) -> Iterator[Problem]:
     """Each line names the hash of the one before it, the first one none."""
-    lines = content.splitlines(keepends=True)
     hashes = [sha256(line).hexdigest() for line in lines]
     number_of = {line_hash: number for number, line_hash in enumerate(hashes, 1)}
     before = ""

@@ -36,6 +36,17 @@ def _matches(folder: Path) -> list[dict[str, Any]]:
     return list(json.loads(result.stdout)["matches"])
 
 
+def _check_records(folder: Path, count: int) -> None:
+    """Every record that an export writes is right, and the one that the result names."""
+    result = run(["tournament", "export", "cup"], folder)
+    assert result.returncode == 0, result.stderr
+    records = sorted(str(path) for path in (folder / "cup" / "records").iterdir())
+    assert len(records) == count
+    result = run(["referee", "verify", *records, "--heads", "cup/heads.txt"], folder)
+    assert result.returncode == 0, result.stdout
+    assert result.stdout.endswith(f"{count} ok, 0 failed\n")
+
+
 def test_a_round_robin_of_the_sample_bots(tmp_path: Path) -> None:
     command = ["tournament", "run", "--encounters", "4", "--seed", "11"]
     result = run(command, tmp_path)
@@ -52,6 +63,7 @@ def test_a_round_robin_of_the_sample_bots(tmp_path: Path) -> None:
         (records,) = database.execute("SELECT count(*) FROM records").fetchone()
     database.close()
     assert (results, records) == (24, 24)
+    _check_records(tmp_path, 24)
 
 
 def test_a_seed_repeats_a_tournament(tmp_path: Path) -> None:
@@ -103,6 +115,7 @@ def test_a_bot_that_breaks_costs_nobody_else_anything(
         assert rows[honest]["matches"] == 4
         assert not any(rows[honest]["forfeits"].values())
     assert len(_matches(tmp_path)) == 6
+    _check_records(tmp_path, 6)
     assert processes_under(tmp_path) == []
 
 

@@ -39,7 +39,7 @@ def test_help_shows_examples_and_every_command(tmp_path: Path) -> None:
     done = command("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "tournament run --bots my-bot greedy --seed 7" in done.stdout
-    for name in ("run", "resume", "play", "leaderboard", "matches", "bots"):
+    for name in ("run", "resume", "play", "leaderboard", "matches", "bots", "export"):
         assert f"\n  {name} " in done.stdout
     done = command("run", "--help", cwd=tmp_path)
     for option in (

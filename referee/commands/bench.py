@@ -1,0 +1,87 @@
+"""`referee bench`: how fast engine and wire are on this machine."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from referee.commands.options import (
+    Format,
+    FormatOption,
+    Preset,
+    Set,
+    err,
+    fail,
+    out,
+    plain_table,
+    rules_of,
+    seconds_option,
+    whole_option,
+)
+from referee.engine.ruleset import RuleSetError
+
+
+def _report(rows: list[dict[str, object]], output: Format, whole: Callable[[], object]) -> None:
+    if output is Format.JSON:
+        typer.echo(json.dumps(whole()))
+        return
+    table = plain_table()
+    for name in rows[0]:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    out.print(table)
+
+
+def engine(
+    preset: Preset = "basic",
+    overrides: Set = None,
+    seats: Annotated[int, whole_option("Seats at the table, 2–6.", 2, 6)] = 2,
+    seconds: Annotated[float, seconds_option("How long to play.")] = 5.0,
+    seed: Annotated[int, whole_option("Seed of the random play.", 0, 2**63)] = 1,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Random play of whole deals on one core: list, choose, apply, events.
+
+    \b
+    Example:
+      referee bench engine --format json
+    """  # noqa: D301 - \b keeps the lines below it as they are
+    from referee.bench.engine import bench_engine
+
+    table = rules_of(preset, overrides)
+    try:
+        table.check_seats(seats)
+    except RuleSetError as error:
+        fail(str(error), 2)
+    with err.status("playing") as status:
+        rates = bench_engine(
+            table, seats, seconds, seed, lambda part: status.update(f"playing {min(part, 1):.0%}")
+        )
+    row = asdict(rates)
+    _report([row], output, lambda: row)
+
+
+def wire(
+    matches: Annotated[str, typer.Option(help="Matches at once, separated by commas.")] = "1,8,32",
+    seconds: Annotated[float, seconds_option("Measured time of one round.")] = 3.0,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Decisions per second against a raw gRPC echo, in turn, with the same clients.
+
+    \b
+    Example:
+      referee bench wire --matches 1,8,32,128 --format json
+    """  # noqa: D301 - \b keeps the lines below it as they are
+    from referee.bench.wire import bench_wire
+    from referee.service.logs import configure_logs
+
+    counts = [int(text) if text.strip().isdigit() else 0 for text in matches.split(",")]
+    if not all(1 <= count <= 1_000 for count in counts):
+        fail(f"--matches is {matches!r}: allowed are numbers 1–1000 with commas between", 2)
+    configure_logs(quiet=True)
+    with err.status("measuring") as status:
+        rows = [asdict(row) for row in bench_wire(counts, seconds, status.update)]
+    _report(rows, output, lambda: {"rows": rows})

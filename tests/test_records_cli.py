@@ -1,0 +1,219 @@
+"""`referee verify` and `referee replay` as a user runs them."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ENVIRONMENT, referee, refused, within
+
+GOLDEN = Path(__file__).parent / "golden"
+RECORD = GOLDEN / "standard-4-seats-with-faults.jsonl"
+HEADS = GOLDEN / "heads.txt"
+HEAD = HEADS.read_text().split(f"  {RECORD.stem}")[0].split()[-1]
+
+
+# --- verify ---------------------------------------------------------------------------------------
+
+
+def test_verified_records_are_anchored_by_their_heads() -> None:
+    files = sorted(map(str, GOLDEN.glob("*.jsonl")))
+    done = within("verify", *files, "--heads", str(HEADS))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == [f"ok {file}" for file in files]
+    assert all("; anchored, head " in line for line in lines[:-1])
+    assert lines[-1] == f"{len(files)} ok, 0 failed"
+    assert within("verify", str(RECORD), "--head", HEAD.upper()).returncode == 0
+
+
+def test_without_a_head_a_record_is_consistent_only() -> None:
+    done = within("verify", str(RECORD))
+    assert done.returncode == 0
+    assert f"consistent, not anchored, head {HEAD}" in done.stdout
+    assert "--heads" in done.stderr
+
+
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path) -> None:
+    lines = RECORD.read_bytes().splitlines(keepends=True)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b"".join(lines[:10] + lines[11:]))
+    done = within("verify", str(RECORD), str(bad))
+    assert done.returncode == 1
+    assert f"FAIL {bad}\n  line 11: line 10 was changed, or a line" in done.stdout
+    assert done.stdout.endswith("1 ok, 1 failed\n")
+    told = json.loads(within("verify", str(bad), "--format", "json").stdout)
+    assert [(one["ok"], one["is_anchored"], one["lines"]) for one in told] == [
+        (False, False, len(lines) - 1)
+    ]
+    assert told[0]["problems"][0]["line"] == 11
+
+
+def test_another_head_is_named() -> None:
+    done = within("verify", str(RECORD), "--head", "0" * 64)
+    assert done.returncode == 1
+    assert f"the head hash is {HEAD}, not {'0' * 64}" in done.stdout
+
+
+def test_a_match_that_is_not_among_the_heads_fails(tmp_path: Path) -> None:
+    heads = tmp_path / "heads.txt"
+    heads.write_text(f"{HEAD}  another\n")
+    done = within("verify", str(RECORD), "--heads", str(heads))
+    assert done.returncode == 1
+    assert f"no head is known for match '{RECORD.stem}'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["no.jsonl"], "no.jsonl cannot be read: No such file"),
+        ([str(GOLDEN)], "cannot be read: Is a directory"),
+        ([str(RECORD), "--head", "12"], "--head is '12': a head hash has 64 hexadecimal digits"),
+        ([str(RECORD), str(RECORD), "--head", "0" * 64], "--head is for one file"),
+        ([str(RECORD), "--heads", str(RECORD)], "line 1 is"),
+        ([str(RECORD), "--heads", "no.txt"], "no.txt cannot be read"),
+    ],
+)
+def test_wrong_calls_of_verify(arguments: list[str], word: str) -> None:
+    assert word in refused("verify", *arguments)
+
+
+# --- replay ---------------------------------------------------------------------------------------
+
+
+def test_replay_shows_all_cards_and_what_each_seat_did() -> None:
+    done = within("replay", str(RECORD))
+    assert (done.returncode, done.stderr) == (0, "")
+    text = done.stdout
+    assert text.startswith(f"match {RECORD.stem} · rules standard\n")
+    assert len(re.findall(r"^deal \d+ · seat \d deals", text, re.MULTILINE)) == 1
+    assert "rejected, bad_index: index 10000" in text
+    assert "played by the referee: it has forfeited" in text
+    assert "forfeit: resign" in text
+    assert "??" not in text
+
+
+@pytest.mark.parametrize("viewer", ["0", "1", "2", "3", "spectator"])
+def test_a_viewer_sees_no_card_of_others(viewer: str) -> None:
+    """Cards that come off the stock are seen by who drew them, rejections by who sent them."""
+    text = within("replay", str(RECORD), "--as", viewer).stdout
+    drawn = set(re.findall(r"seat (\d) bot\d +draws (?!a card)", text))
+    assert drawn <= {viewer}
+    assert set(re.findall(r"^seat (\d) .*decision", text, re.MULTILINE)) <= {viewer}
+    assert set(re.findall(r"seat (\d) bot\d +holds", text)) <= {viewer}
+    opening = text.split("deal ended")[0]
+    assert opening.count("??") == 7 * (4 if viewer == "spectator" else 3)
+    if viewer != "spectator":
+        assert f"seat {viewer} bot{viewer}  draws " in text
+
+
+def test_replay_begins_with_a_deal() -> None:
+    text = within("replay", str(GOLDEN / "basic-2-seats.jsonl"), "--deal", "2").stdout
+    assert "deal 1 ·" not in text
+    assert "deal 2 ·" in text
+
+
+def test_wild_cards_are_shown_with_their_meanings() -> None:
+    text = within("replay", str(GOLDEN / "wild-cards.jsonl")).stdout
+    assert re.search(r" (XX|2[CDHS])=[2-9TJQKA][CDHS] ", text)
+
+
+def test_a_record_that_breaks_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    lines = RECORD.read_bytes().splitlines(keepends=True)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b"".join([*lines[:10], *lines[11:]]))
+    done = within("replay", str(bad))
+    assert done.returncode == 1
+    assert "decision" in done.stdout
+    assert f"{bad}: line 11: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["no.jsonl"], 2, "no.jsonl cannot be read"),
+        ([str(HEADS)], 1, "line 1: it is not JSON"),
+        ([str(RECORD), "--as", "4"], 2, "--as is 4: the match has seats 0–3"),
+        ([str(RECORD), "--as", "me"], 2, "'me': allowed are all, spectator, and seats 0–5"),
+        ([str(RECORD), "--deal", "9"], 2, "--deal is 9: allowed are 1–1"),
+    ],
+)
+def test_wrong_calls_of_replay(arguments: list[str], code: int, word: str) -> None:
+    assert word in refused("replay", *arguments, code=code)
+
+
+def read_until(terminal: int, word: str, seconds: float = 30) -> str:
+    """What a program writes on its terminal until a word comes. Fails if it does not come."""
+    text, end = "", time.monotonic() + seconds
+    while word not in text:
+        assert time.monotonic() < end, f"{word!r} did not come: {text!r}"
+        if select.select([terminal], [], [], 0.2)[0]:
+            text += os.read(terminal, 65_536).decode(errors="replace")
+    return text
+
+
+def press(master: int, slave: int, key: str) -> None:
+    """Press a key once the program waits for one: what comes earlier, it throws away."""
+    end = time.monotonic() + 30
+    while termios.tcgetattr(slave)[3] & termios.ICANON:
+        assert time.monotonic() < end, "the program does not wait for a key"
+        time.sleep(0.01)
+    os.write(master, key.encode())
+
+
+def test_stepping_through_at_a_terminal() -> None:
+    """Forth, back, another viewer, the next deal, the end."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "referee", "replay", str(GOLDEN / "basic-2-seats.jsonl")]
+    environment = {**ENVIRONMENT, "TERM": "xterm", "LINES": "40"}
+    program = subprocess.Popen(
+        command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    )
+    try:
+        assert "with all cards" in read_until(master, "q quit")
+        for key, word in [
+            ("\r", "step 2 of"),
+            ("b", "step 1 of"),
+            ("1", "as seat 1 saw it"),
+            ("s", "as a spectator saw it"),
+            ("d", "deal 2 · seat"),
+            ("a", "with all cards"),
+        ]:
+            press(master, slave, key)
+            text = read_until(master, word)
+            if "q quit" not in text.split(word)[-1]:
+                read_until(master, "q quit")
+        press(master, slave, "q")
+        assert program.wait(30) == 0
+    finally:
+        if program.poll() is None:
+            program.kill()
+            program.wait()
+        os.close(master)
+        os.close(slave)
+
+
+def test_a_record_into_a_pipe_that_is_closed_is_no_failure_to_explain() -> None:
+    head = shutil.which("head")
+    assert head
+    command = f"{sys.executable} -m referee replay {RECORD} | {head} -n 1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"match {RECORD.stem} · rules standard\n"
+    assert done.stderr == ""
+
+
+def test_help_names_the_commands() -> None:
+    for command in ("verify", "replay"):
+        done = referee(command, "--help")
+        assert "Examples:" in done.stdout

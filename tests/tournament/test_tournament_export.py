@@ -1,0 +1,91 @@
+"""`tournament export`: files that anybody can read and check, and no deck that is still played."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from referee.match.outcome import Termination
+from tests.tournament.fakes import command, match_result, store_plan
+from tournament.errors import OutputError, UsageError
+from tournament.export import Exported, export
+from tournament.store import Store
+
+
+def export_to(store: Store, folder: Path) -> tuple[Exported, list[tuple[int, int]]]:
+    told: list[tuple[int, int]] = []
+    done = export(store, store.tournament("t1"), folder, lambda *at: told.append(at))
+    return done, told
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A tournament of three encounters: one whole, one half played, one not begun."""
+    with Store.open(tmp_path / "rummy-data") as store:
+        plan = store_plan(store)
+        legs = [leg for encounter in plan for leg in encounter.legs]
+        for number, leg in enumerate(legs[:3]):
+            result = match_result([1, 2], match_id=f"match{number}")
+            store.save_result("t1", leg.fixture_id, result)
+    return tmp_path / "rummy-data"
+
+
+def test_only_records_of_whole_encounters_are_written(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "cup"
+    with Store.view(data) as store:
+        done, told = export_to(store, folder)
+    assert done == Exported(records=2, left_out=2)
+    assert told == [(0, 2), (1, 2)]
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert files == [
+        "heads.txt", "leaderboard.csv", "leaderboard.json", "matches.csv", "matches.json",
+        "records/match0.jsonl", "records/match1.jsonl",
+    ]  # fmt: skip
+    first, second = (match_result([1, 2], match_id=name) for name in ("match0", "match1"))
+    assert (folder / "records/match0.jsonl").read_bytes() == first.record
+    heads = [line.split() for line in (folder / "heads.txt").read_text().splitlines()]
+    assert heads == [[one.record_hash.hex(), one.match_id] for one in (first, second)]
+    rows = json.loads((folder / "matches.json").read_text())["matches"]
+    assert len(rows) == 6
+    with (folder / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 3
+
+
+def test_a_leg_that_nobody_was_ready_for_has_ended_too(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "rummy-data") as store:
+        encounter = store_plan(store)[0]
+        unready = match_result([0, 0], termination=Termination.NOT_STARTED)
+        for leg, result in zip(encounter.legs, (match_result([1, 2]), unready), strict=True):
+            store.save_result("t1", leg.fixture_id, result)
+        done, _ = export_to(store, tmp_path / "cup")
+    assert done == Exported(records=2, left_out=2)
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_nothing_is_written_over(data: Path, tmp_path: Path, is_file: bool) -> None:
+    there = tmp_path / "cup"
+    if is_file:
+        there.write_text("mine")
+    else:
+        there.mkdir()
+        (there / "mine").write_text("mine")
+    with Store.view(data) as store, pytest.raises(UsageError, match="new or an empty folder"):
+        export_to(store, there)
+    assert (there if is_file else there / "mine").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_is_explained(data: Path) -> None:
+    with Store.view(data) as store, pytest.raises(OutputError, match="/proc/cup can't be written"):
+        export_to(store, Path("/proc/cup"))
+
+
+def test_the_command_tells_what_it_wrote(data: Path, tmp_path: Path) -> None:
+    done = command("export", "cup", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "2 records are in cup/records, their heads in cup/heads.txt" in done.stderr
+    assert "2 encounters have not ended" in done.stderr
+    done = command("export", "cup", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cup is there already" in done.stderr
+    assert data.exists()

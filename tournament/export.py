@@ -1,0 +1,68 @@
+"""Writes a tournament into a folder of files that anybody can read and check."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tournament import report
+from tournament.errors import OutputError, UsageError
+from tournament.report import Format
+from tournament.store import Store
+from tournament.stored import MatchRow, Tournament
+from tournament.views import legs_per_encounter, matches, record, standing_rows
+
+_FORMATS = (Format.JSON, Format.CSV)
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: records of matches, and encounters left out as they are not whole yet."""
+
+    records: int
+    left_out: int
+
+
+def export(
+    store: Store, tournament: Tournament, folder: Path, progress: Callable[[int, int], None]
+) -> Exported:
+    """Write leaderboard, matches, records and their head hashes. Raises UsageError, OutputError.
+
+    All legs of an encounter are played on the same deals, and a record tells them: only records of
+    encounters that have ended are written. `progress` is called with records written and in all.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already: allowed is a new or an empty folder")
+    rows = matches(store, tournament.id)
+    legs = legs_per_encounter(store, tournament.id)
+    played = Counter(row.fixture.encounter_id for row in rows if row.record_hash)
+    whole = [
+        row for row in rows if played[row.fixture.encounter_id] == legs[row.fixture.encounter_id]
+    ]
+    try:
+        _write_views(store, tournament, rows, folder)
+        (folder / "records").mkdir()
+        heads = "".join(f"{row.record_hash}  {row.match_id}\n" for row in whole)
+        (folder / "heads.txt").write_text(heads, encoding="utf-8")
+        for number, row in enumerate(whole):
+            progress(number, len(whole))
+            lines = record(store, tournament.id, row.fixture.fixture_id)
+            (folder / "records" / f"{row.match_id}.jsonl").write_bytes(lines)
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or folder} can't be written: {error.strerror}"
+        ) from error
+    ended = {row.fixture.encounter_id for row in whole}
+    return Exported(len(whole), len(legs) - len(ended))
+
+
+def _write_views(store: Store, tournament: Tournament, rows: list[MatchRow], folder: Path) -> None:
+    views = {
+        "leaderboard": report.leaderboard_view(tournament, standing_rows(store, tournament.id)),
+        "matches": report.matches_view(tournament, rows),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, view in views.items():
+        for format_ in _FORMATS:
+            text = report.render(view, format_)
+            (folder / f"{name}.{format_.value}").write_text(text, encoding="utf-8")
