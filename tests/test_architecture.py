@@ -46,7 +46,7 @@ LAYERS: dict[str, Layer] = {
     ),
     "referee.bench.*": Layer(
         ("referee.engine.*", "referee.match.*", "referee.service.*", "referee.bench.*", "rummy.*"),
-        ("grpc",),
+        ("grpc", "pyspiel"),
     ),
     "referee.cli": Layer(("referee.commands.*",), ("typer",)),
     "referee.commands.*": Layer(("referee.*",), ("typer", "rich")),

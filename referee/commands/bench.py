@@ -45,6 +45,8 @@ def engine(
 ) -> None:
     """Random play of whole deals on one core: list, choose, apply, events.
 
+    In turn with OpenSpiel's Gin Rummy where that is installed, which doubles the time.
+
     \b
     Example:
       referee bench engine --format json
@@ -61,7 +63,10 @@ def engine(
             table, seats, seconds, seed, lambda part: status.update(f"playing {min(part, 1):.0%}")
         )
     row = asdict(rates)
-    _report([row], output, lambda: row)
+    lines: list[dict[str, object]] = [
+        {"figure": name, "value": "–" if value is None else value} for name, value in row.items()
+    ]
+    _report(lines, output, lambda: row)
 
 
 def wire(

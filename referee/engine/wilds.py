@@ -20,7 +20,7 @@ from referee.engine.ruleset import RuleSet
 from referee.engine.state import State, TableMeld
 
 _DEUCE_BITS: Final = sum(1 << card for card in DEUCES)
-_NATURALS_IN_A_NEW_MELD: Final = 2
+NATURALS_IN_A_NEW_MELD: Final = 2
 _NATURAL: Final = -1
 
 
@@ -41,7 +41,7 @@ def is_bad_wild(rules: RuleSet, action: Action) -> bool:
 
 def has_enough_naturals(action: Action) -> bool:
     """Whether a new meld holds enough natural cards beside its wild ones."""
-    return not action.wilds or action.naturals.bit_count() >= _NATURALS_IN_A_NEW_MELD
+    return not action.wilds or action.naturals.bit_count() >= NATURALS_IN_A_NEW_MELD
 
 
 def wild_melds(state: State) -> Iterator[Action]:
@@ -50,7 +50,7 @@ def wild_melds(state: State) -> Iterator[Action]:
     wild = wild_faces(state.rules)
     wild_count = sum(count_of(hand, face) for face in faces_of(hand & wild))
     for shape in state.tables.by_size:
-        most_wild = min(wild_count, len(shape.cards) - _NATURALS_IN_A_NEW_MELD)
+        most_wild = min(wild_count, len(shape.cards) - NATURALS_IN_A_NEW_MELD)
         if len(shape.cards) - (shape.mask & hand).bit_count() > most_wild:
             continue
         for naturals, wilds in _fillings(hand, wild, shape.cards, most_wild):

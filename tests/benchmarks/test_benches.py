@@ -1,5 +1,9 @@
 """The benchmarks run, and say what they should: bounded here, for figures see RESULTS.md."""
 
+from importlib.util import find_spec
+
+import pytest
+
 from referee.bench.engine import bench_engine
 from referee.bench.wire import bench_wire
 from referee.engine.presets import make_ruleset
@@ -12,7 +16,31 @@ def test_bench_engine() -> None:
     assert rates.actions_per_second > 20_000
     assert rates.actions > rates.deals > 0
     assert 1 < rates.legal_actions_mean < 40
-    assert rates.observe_us < 100
+    assert 0 < rates.observe_us < 100
+    # The aim is 30.
+    assert 0 < rates.best_melding_us < 300
+    assert parts == sorted(parts)
+    assert parts[-1] >= 1
+
+
+@pytest.mark.skipif(find_spec("pyspiel") is None, reason="OpenSpiel: the extra `oracle`")
+def test_bench_engine_with_openspiel() -> None:
+    rates = bench_engine(make_ruleset("basic"), 2, 0.2, 1, lambda _: None)
+    assert rates.openspiel_actions_per_second
+    assert rates.openspiel_steps_per_second
+    assert rates.openspiel_steps_per_second > rates.openspiel_actions_per_second > 5_000
+    # Ours is quicker; how much is in RESULTS.md.
+    assert rates.openspiel_ratio
+    assert rates.openspiel_ratio > 0.5
+
+
+def test_bench_engine_without_openspiel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.bench.openspiel.pyspiel", None)
+    rates = bench_engine(make_ruleset("classic"), 3, 0.05, 1, lambda _: None)
+    assert rates.actions_per_second > 0
+    assert rates.openspiel_actions_per_second is None
+    assert rates.openspiel_steps_per_second is None
+    assert rates.openspiel_ratio is None
 
 
 def test_bench_wire() -> None:
