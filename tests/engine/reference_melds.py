@@ -120,6 +120,8 @@ def fillings(wanted: Sequence[str], hand: Counter[str], wilds: frozenset[str]) -
 
 def new_melds(hand: Counter[str], rules: Rules) -> Iterator[Meld]:
     """Yield every meld that the hand can lay, each choice of meanings once (docs/rules.md 3, 4)."""
+    if hand.total() < 3:
+        return
     wilds = frozenset(face for face in rules.wild_faces() if hand[face] > 0)
     spare = sum(hand[face] for face in wilds)
     for faces, need in _needs(rules.ace, rules.set_suits):

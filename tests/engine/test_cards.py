@@ -25,6 +25,7 @@ from referee.engine.cards import (
     suit_of,
 )
 from referee.engine.vectors import run_vector
+from tests.engine.scale import repeatable
 
 few_faces = st.sampled_from([0, 12, 13, 51, JOKER])
 hands = st.lists(few_faces | st.integers(0, 52), max_size=14).filter(
@@ -32,6 +33,7 @@ hands = st.lists(few_faces | st.integers(0, 52), max_size=14).filter(
 )
 
 
+@repeatable
 @given(hands)
 def test_a_multiset_holds_each_card_as_often_as_it_was_put_in(cards: list[int]) -> None:
     whole = multiset(cards)
@@ -44,6 +46,7 @@ def test_a_multiset_holds_each_card_as_often_as_it_was_put_in(cards: list[int]) 
     assert all(count_of(whole, face) == counts[face] for face in range(53))
 
 
+@repeatable
 @given(hands, hands)
 def test_adding_and_taking_away_are_those_of_counters(first: list[int], second: list[int]) -> None:
     both = Counter(first) + Counter(second)
@@ -56,6 +59,7 @@ def test_adding_and_taking_away_are_those_of_counters(first: list[int], second: 
     assert (multiset(first) & multiset(second) == multiset(first)) == contained
 
 
+@repeatable
 @given(hands.filter(bool))
 def test_one_card_more_and_less(cards: list[int]) -> None:
     card, rest = cards[0], cards[1:]

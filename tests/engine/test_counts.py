@@ -118,6 +118,15 @@ def test_stock_only_play_without_melds_lasts(preset: str, counts: list[int]) -> 
         assert (state.ended, state.turns) == (DealTermination.EXHAUSTED, turns)
 
 
+def test_two_of_six_seats_left_get_the_deal_of_two() -> None:
+    """docs/rules.md 9: under `standard` one pack and ten cards each."""
+    out = ((1,), (2, 4), (0,))
+    shuffler = SeededShuffler(ZERO)
+    state, _ = start_deal(make_ruleset("standard"), [0] * 6, shuffler, dealer=5, out=out)
+    assert [hand.bit_count() for hand in state.hands] == [0, 0, 0, 10, 0, 10]
+    assert (len(state.stock), len(state.discards), state.turn) == (52 - 20 - 1, 1, 3)
+
+
 def test_the_published_shuffle_gives_its_test_value() -> None:
     cards = cards_text(shuffled(full_deck(1, 0), ZERO, "deal")).split()
     assert " ".join(cards[:12]) == "TD 6H 5H 5D 2S TH KC 7H 6D AS 9S 7C"

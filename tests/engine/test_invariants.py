@@ -33,7 +33,9 @@ from referee.engine.observation import has_secret, observe, view
 from referee.engine.ruleset import RuleSet
 from referee.engine.state import Phase, State, TableMeld
 from referee.engine.transition import apply, forced_action
+from tests.engine.hidden_cards import with_hidden_cards_swapped
 from tests.engine.random_rules import TABLES, random_rules
+from tests.engine.scale import repeatable
 from tests.engine.twins import engine_state
 
 SECRET = bytes(range(32))
@@ -107,6 +109,7 @@ def _grew(before: TableMeld, after: TableMeld, action: Action, hand: int) -> boo
     )
 
 
+@repeatable
 @given(games())
 def test_a_deal_keeps_every_invariant(played: tuple[RummyGame, random.Random]) -> None:
     game, chance = played
@@ -194,6 +197,7 @@ def _is_accepted(state: State, action: Action) -> bool:
     return False
 
 
+@repeatable
 @given(games())
 def test_an_action_is_accepted_exactly_if_it_is_in_the_legal_list(
     played: tuple[RummyGame, random.Random],
@@ -222,20 +226,7 @@ def test_an_action_is_accepted_exactly_if_it_is_in_the_legal_list(
 # --- hidden cards ---------------------------------------------------------------------------------
 
 
-def _with_hidden_cards_swapped(chance: random.Random, state: State, knows: set[int]) -> State:
-    """The state with the hands of all seats but `knows` and the stock dealt anew among them."""
-    twin = state.copy()
-    others = [seat for seat in range(state.seats) if seat not in knows]
-    pool = [*state.stock, *(card for seat in others for card in cards_of(state.hands[seat]))]
-    chance.shuffle(pool)
-    for seat in others:
-        count = state.hands[seat].bit_count()
-        twin.hands[seat] = multiset(pool[:count])
-        pool = pool[count:]
-    twin.stock = pool
-    return twin
-
-
+@repeatable
 @given(games())
 def test_equal_observations_give_equal_answers(played: tuple[RummyGame, random.Random]) -> None:
     """Whatever a seat tries, the answer depends only on what it may know."""
@@ -243,9 +234,9 @@ def test_equal_observations_give_equal_answers(played: tuple[RummyGame, random.R
     state = game.state
     for _ in range(60):
         seat = chance.randrange(state.seats)
-        twin = _with_hidden_cards_swapped(chance, state, {seat})
+        twin = with_hidden_cards_swapped(chance, state, {seat})
         assert observe(twin, seat) == observe(state, seat)
-        spectated = _with_hidden_cards_swapped(chance, state, set())
+        spectated = with_hidden_cards_swapped(chance, state, set())
         assert observe(spectated, None) == observe(state, None)
         mine = state.hands[seat]
         tries = [action for action in _universe(chance, state) if action.used & mine == action.used]
@@ -260,6 +251,7 @@ def test_equal_observations_give_equal_answers(played: tuple[RummyGame, random.R
         apply(state, _pick(chance, legal_actions(state)))
 
 
+@repeatable
 @given(games())
 def test_what_is_sent_depends_only_on_what_may_be_known(
     played: tuple[RummyGame, random.Random],
@@ -274,7 +266,7 @@ def test_what_is_sent_depends_only_on_what_may_be_known(
         action = _pick(chance, legal)
         watcher = chance.choice([None, *range(state.seats)])
         knows = {state.turn} if watcher is None else {state.turn, watcher}
-        twin = _with_hidden_cards_swapped(chance, state, knows)
+        twin = with_hidden_cards_swapped(chance, state, knows)
         if action is DRAW_STOCK and state.turn == watcher:
             twin = state.copy()
         sent, twin_sent = apply(state, action), apply(twin, action)
@@ -287,6 +279,7 @@ def test_what_is_sent_depends_only_on_what_may_be_known(
                 assert all(view(event, seat) is event for seat in (None, *range(state.seats)))
 
 
+@repeatable
 @given(games())
 def test_a_seat_is_shown_its_own_hand_and_no_other(
     played: tuple[RummyGame, random.Random],
@@ -303,6 +296,7 @@ def test_a_seat_is_shown_its_own_hand_and_no_other(
 # --- records --------------------------------------------------------------------------------------
 
 
+@repeatable
 @given(games())
 def test_the_same_actions_from_the_same_secret_give_the_same_states(
     played: tuple[RummyGame, random.Random],

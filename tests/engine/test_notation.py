@@ -27,7 +27,7 @@ from referee.engine.notation import action_text, meld_text, parse_action, parse_
 from referee.engine.vector_position import load_position
 from tests.engine.random_positions import random_position
 from tests.engine.random_rules import TABLES, random_rules
-from tests.engine.scale import cases, repeat
+from tests.engine.scale import ALL_CASES, cases, repeatable, repeating
 
 FILE = "test_notation.py"
 TABLES_HIGH = meld_tables(ace_high=True, any_suits=True)
@@ -114,6 +114,7 @@ def test_malformed_texts_are_refused_and_shown_what_is_allowed(text: str) -> Non
     assert "XX=6H" in str(raised.value) or "a wild card stands for" in str(raised.value)
 
 
+@repeatable
 @given(st.text(alphabet="drawstockmeldlaypinC8XH=4 \n1290", max_size=24))
 def test_any_text_is_an_action_or_malformed(text: str) -> None:
     try:
@@ -123,6 +124,7 @@ def test_any_text_is_an_action_or_malformed(text: str) -> None:
     assert parse_action(action_text(action, TABLES_HIGH)) == action
 
 
+@repeatable
 @given(
     st.lists(st.integers(0, 52), min_size=1, max_size=13),
     st.lists(st.tuples(st.integers(0, 52), st.integers(0, 51)), max_size=13),
@@ -142,28 +144,33 @@ def test_any_layoff_and_meld_is_read_back(
 
 @pytest.mark.parametrize(("preset", "seats"), TABLES)
 def test_every_legal_action_in_random_play_is_read_back(preset: str, seats: int) -> None:
+    test = f"test_every_legal_action_in_random_play_is_read_back[{preset}-{seats}]"
     for case in cases(2):
         seed = f"notation/{preset}/{seats}/{case}"
-        chance = random.Random(seed)
-        rules, _ = random_rules(chance, preset, seats)
-        game = RummyGame(rules, seats, sha256(seed.encode()).digest())
-        test = f"test_every_legal_action_in_random_play_is_read_back[{preset}-{seats}]"
-        for _ in range(80):
-            legal = game.legal_actions()
-            if not legal:
-                break
-            texts = {game.text_of(action) for action in legal}
-            assert len(texts) == len(legal), repeat(FILE, test, seed, case)
-            for action in legal:
-                text = game.text_of(action)
-                assert parse_action(text) == action, (text, repeat(FILE, test, seed, case))
-            plays = [action for action in legal if action.verb is not Verb.DISCARD]
-            game.apply(chance.choice(plays if plays and chance.random() < 0.5 else list(legal)))
-            for laid in game.state.table:
-                naturals, wilds = parse_cards(meld_text(laid))
-                stands_for = multiset([*naturals, *(to for _, to in wilds)])
-                assert game.state.tables.shapes[stands_for] is laid.shape
-                assert tuple(sorted(wilds)) == laid.wilds
+        with repeating(FILE, test, seed, case):
+            _read_back_a_deal(preset, seats, seed)
+
+
+def _read_back_a_deal(preset: str, seats: int, seed: str) -> None:
+    chance = random.Random(seed)
+    rules, _ = random_rules(chance, preset, seats)
+    game = RummyGame(rules, seats, sha256(seed.encode()).digest())
+    for _ in range(80):
+        legal = game.legal_actions()
+        if not legal:
+            break
+        texts = {game.text_of(action) for action in legal}
+        assert len(texts) == len(legal)
+        for action in legal:
+            text = game.text_of(action)
+            assert parse_action(text) == action, text
+        plays = [action for action in legal if action.verb is not Verb.DISCARD]
+        game.apply(chance.choice(plays if plays and chance.random() < 0.5 else list(legal)))
+        for laid in game.state.table:
+            naturals, wilds = parse_cards(meld_text(laid))
+            stands_for = multiset([*naturals, *(to for _, to in wilds)])
+            assert game.state.tables.shapes[stands_for] is laid.shape
+            assert tuple(sorted(wilds)) == laid.wilds
 
 
 def test_every_legal_action_with_wild_cards_is_read_back() -> None:
@@ -176,10 +183,11 @@ def test_every_legal_action_with_wild_cards_is_read_back() -> None:
         if rules.wilds == "none":
             continue
         vector: dict[str, Any] = random_position(chance, rules, overrides, seats)
-        state = load_position(rules, vector)
-        for action in legal_actions(state):
-            seen += bool(action.wilds)
-            text = action_text(action, state.tables)
-            test = "test_every_legal_action_with_wild_cards_is_read_back"
-            assert parse_action(text) == action, (text, repeat(FILE, test, seed, case))
-    assert seen
+        test = "test_every_legal_action_with_wild_cards_is_read_back"
+        with repeating(FILE, test, seed, case):
+            state = load_position(rules, vector)
+            for action in legal_actions(state):
+                seen += bool(action.wilds)
+                text = action_text(action, state.tables)
+                assert parse_action(text) == action, text
+    assert seen or not ALL_CASES

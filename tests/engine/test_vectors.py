@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.engine.vectors import run_vector, vector_name
-from tests.engine.scale import cases, repeat
+from tests.engine.scale import ALL_CASES, cases, repeat
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -203,4 +203,4 @@ def test_altered_vectors_never_crash() -> None:
             raise AssertionError(f"{error!r} from {json.dumps(altered)}; {test}") from error
         assert text is None or text, f"no text for {json.dumps(altered)}; {test}"
         failed += text is not None
-    assert failed
+    assert failed or not ALL_CASES
