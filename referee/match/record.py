@@ -19,7 +19,8 @@ from referee.match.spec import MatchSpec
 FORMAT: Final = 1
 
 
-def _json(value: object) -> str:
+def spelled(value: object) -> str:
+    """JSON as it stands in a record."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -28,12 +29,10 @@ class Record:
 
     __slots__ = ("_lines", "_prev")
 
-    def __init__(self) -> None:
+    def __init__(self, spec: MatchSpec, policy: Policy) -> None:
+        """Begin with the header: who, under which rules, on decks that are committed to."""
         self._lines: list[bytes] = []
         self._prev = ""
-
-    def begin(self, spec: MatchSpec, policy: Policy) -> None:
-        """The header: who, under which rules, on decks that are committed to."""
         control = spec.time_control
         self._line(
             "match",
@@ -91,7 +90,7 @@ class Record:
         )
 
     def _line(self, kind: str, **fields: object) -> None:
-        self._add(_json({"kind": kind, **fields})[:-1])
+        self._add(spelled({"kind": kind, **fields})[:-1])
 
     def decision(
         self,
@@ -119,9 +118,9 @@ class Record:
         if was_away:
             line += ',"away":true'
         if refusal:
-            line += f',"rejected":"{refusal.reason}","tried":{_json(refusal.tried)}'
+            line += f',"rejected":"{refusal.reason}","tried":{spelled(refusal.tried)}'
         if forced:
-            line += f',"forced":{_json(forced)}'
+            line += f',"forced":{spelled(forced)}'
         self._add(line)
 
     def _add(self, unfinished: str) -> None:

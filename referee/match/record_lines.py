@@ -3,13 +3,12 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any, Final
 
 from referee.engine.presets import make_ruleset
 from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.match.outcome import Forfeit, Termination
-from referee.match.record import FORMAT
+from referee.match.record import FORMAT, spelled
 from referee.match.spec import TimeControl
 
 _HEX: Final = frozenset("0123456789abcdef")
@@ -211,10 +210,6 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _spelled(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
 def _is_flat(value: object, levels: int) -> bool:
     """Whether objects and lists are nested in at most so many levels."""
     if isinstance(value, dict):
@@ -230,7 +225,7 @@ def _parse(number: int, line: bytes) -> _Fields:
         values = json.loads(line)
         if not _is_flat(values, _DEEPEST):
             raise RecursionError
-        again = _spelled(values).encode() + b"\n"
+        again = spelled(values).encode() + b"\n"
     except RecursionError:
         raise RecordError(number, "it is nested too deeply") from None
     except ValueError as error:
@@ -242,7 +237,8 @@ def _parse(number: int, line: bytes) -> _Fields:
 
 def split_lines(content: bytes) -> list[bytes]:
     """Lines with their ends. A newline alone ends one, as for the tools that count lines."""
-    return BytesIO(content).readlines()
+    *whole, rest = content.split(b"\n")
+    return [*(line + b"\n" for line in whole), *([rest] if rest else [])]
 
 
 def read_record(content: bytes) -> RecordLines:
@@ -250,8 +246,11 @@ def read_record(content: bytes) -> RecordLines:
     raw = split_lines(content)
     if not raw:
         raise RecordError(1, "the file is empty")
-    parsed = [_parse(number, line) for number, line in enumerate(raw, 1)]
-    kinds = [fields.text("kind") for fields in parsed]
+    parsed: list[_Fields] = []
+    kinds: list[str] = []
+    for number, line in enumerate(raw, 1):
+        parsed.append(_parse(number, line))
+        kinds.append(parsed[-1].text("kind"))
     _check_order(kinds)
     header = _header(parsed[0])
     lines = tuple(
@@ -271,8 +270,7 @@ def _check_order(kinds: list[str]) -> None:
         raise RecordError(len(kinds), "the end is missing: a last line of kind match_ended")
     for number, kind in enumerate(kinds[1:-1], 2):
         if kind not in _LINES:
-            allowed = ", ".join(_LINES)
-            raise RecordError(number, f"kind is {kind!r}: allowed in the middle are {allowed}")
+            raise RecordError(number, f"kind is {kind!r}: allowed are {', '.join(_LINES)}")
 
 
 def _header(fields: _Fields) -> Header:
@@ -306,8 +304,7 @@ def _header(fields: _Fields) -> Header:
     except RuleSetError as error:
         raise fields.refuse(str(error)) from None
     if first_dealer >= len(seats):
-        allowed = f"seats 0–{len(seats) - 1}"
-        raise fields.refuse(f"first_dealer is {first_dealer}: allowed are {allowed}")
+        raise fields.refuse(f"first_dealer is {first_dealer}: allowed are 0–{len(seats) - 1}")
     return header
 
 
@@ -318,7 +315,8 @@ def _rules(fields: _Fields) -> RuleSet:
         rules = make_ruleset(preset, values)
     except RuleSetError as error:
         raise fields.refuse(f"rules: {error}") from None
-    if _spelled(rules.to_dict()) != _spelled({"preset": preset, **values}):
+    fields.done()
+    if spelled(rules.to_dict()) != spelled({"preset": preset, **values}):
         raise fields.refuse("rules: a record holds every field, in the order of the rules")
     return rules
 
@@ -372,8 +370,7 @@ def _forfeit(fields: _Fields) -> ForfeitLine:
 def _match_ended(fields: _Fields, seats: int) -> MatchEndedLine:
     termination = fields.text("termination")
     if termination not in set(Termination):
-        allowed = ", ".join(Termination)
-        raise fields.refuse(f"termination is {termination!r}: allowed are {allowed}")
+        raise fields.refuse(f"termination is {termination!r}: it may be {', '.join(Termination)}")
     end = MatchEndedLine(
         termination=Termination(termination),
         text=fields.text("text"),

@@ -56,7 +56,7 @@ class Match:
         self._clock = clock
         self._on_end = on_end
         self._on_fault = on_fault
-        self._record = Record()
+        self._record = Record(spec, policy)
         self._totals = [0] * len(players)
         self._forgiven_us = 0
         self._deals_ended = 0
@@ -73,9 +73,9 @@ class Match:
     @entry
     def start(self) -> None:
         """Tell the players; they have the startup time to get ready."""
-        spec = self.spec
-        self._record.begin(spec, self.policy)
-        due_us = self._clock.now_us() + spec.time_control.startup_ms * 1_000
+        if self.result is not None:
+            return
+        due_us = self._clock.now_us() + self.spec.time_control.startup_ms * 1_000
         self._startup = self._clock.call_at(due_us, self._begin)
         for seat in self.seats:
             seat.player.match_starting()

@@ -15,10 +15,10 @@ from referee.engine.ruleset import RuleSetError
 from tests.engine.random_positions import near_misses, random_position
 from tests.engine.random_rules import PRESETS, TABLES, random_overrides, random_rules
 from tests.engine.reference_rules import RulesError, make_rules
-from tests.engine.scale import ALL_CASES, cases, repeat, repeating
 from tests.engine.twins import STYLES, TwinMatch, Twins, choose, twins_of_vector
+from tests.scale import ALL_CASES, cases, repeat, repeating
 
-FILE = "test_against_reference.py"
+FILE = __file__
 at_each_table = pytest.mark.parametrize(
     ("preset", "seats"), TABLES, ids=[f"{preset}-{seats}" for preset, seats in TABLES]
 )
@@ -126,7 +126,7 @@ def _refused_by_both(preset: str, chance: random.Random) -> bool:
 def test_a_difference_is_reported_with_the_command_that_repeats_it() -> None:
     """A difference, and a crash as well; pytest prints the notes of an error with its text."""
     rules = make_ruleset("basic")
-    command = f"RUMMY_TEST_CASE=7 python -m pytest 'tests/engine/{FILE}::test_x'"
+    command = "RUMMY_TEST_CASE=7 python -m pytest 'tests/engine/test_against_reference.py::test_x'"
     twins = TwinMatch(rules, {}, 2, repeat(FILE, "test_x", "a seed", 7), bytes(32)).twins
     twins.compare()
     twins.state.recycles = 1

@@ -25,7 +25,7 @@ from referee.engine.cards import (
     suit_of,
 )
 from referee.engine.vectors import run_vector
-from tests.engine.scale import repeatable
+from tests.scale import repeatable
 
 few_faces = st.sampled_from([0, 12, 13, 51, JOKER])
 hands = st.lists(few_faces | st.integers(0, 52), max_size=14).filter(

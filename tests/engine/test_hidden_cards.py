@@ -23,10 +23,10 @@ from referee.engine.wilds import wild_faces
 from tests.engine.hidden_cards import with_hidden_cards_swapped
 from tests.engine.random_positions import near_misses, random_position
 from tests.engine.random_rules import TABLES, random_rules
-from tests.engine.scale import ALL_CASES, cases, repeating
 from tests.engine.twins import Twins, choose, twins_of_vector
+from tests.scale import ALL_CASES, cases, repeating
 
-FILE = "test_hidden_cards.py"
+FILE = __file__
 
 
 def _others_know_more(state: State, twin: State) -> bool:

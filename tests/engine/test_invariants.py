@@ -35,8 +35,8 @@ from referee.engine.state import Phase, State, TableMeld
 from referee.engine.transition import apply, forced_action
 from tests.engine.hidden_cards import with_hidden_cards_swapped
 from tests.engine.random_rules import TABLES, random_rules
-from tests.engine.scale import repeatable
 from tests.engine.twins import engine_state
+from tests.scale import repeatable
 
 SECRET = bytes(range(32))
 

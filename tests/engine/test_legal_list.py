@@ -15,7 +15,7 @@ from referee.engine.presets import PRESETS, make_ruleset
 from referee.engine.shuffle import SeededShuffler
 from referee.engine.state import Phase, State
 from referee.engine.transition import apply, start_deal
-from tests.engine.scale import cases, repeat
+from tests.scale import cases, repeat
 
 WILD = {"wilds": "jokers_and_deuces", "jokers": 4, "wild_swap": True}
 
@@ -71,7 +71,7 @@ def test_bounded_lists_in_random_play(preset: str) -> None:
         except AssertionError as error:
             raise AssertionError(
                 repeat(
-                    "test_legal_list.py",
+                    __file__,
                     f"{test_bounded_lists_in_random_play.__name__}[{preset}]",
                     seed,
                     case,

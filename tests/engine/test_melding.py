@@ -22,9 +22,9 @@ from tests.engine.reference_cards import DEUCES, JOKER, RANKS, SUITS, meaning
 from tests.engine.reference_melding import faults, least_points
 from tests.engine.reference_melds import Meld, all_melds
 from tests.engine.reference_rules import Rules, make_rules
-from tests.engine.scale import cases, repeat
+from tests.scale import cases, repeat
 
-FILE = "test_melding.py"
+FILE = __file__
 FREE = {
     "same_card_discard": "unless_last",
     "max_melds_per_turn": None,

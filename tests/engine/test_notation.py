@@ -27,9 +27,9 @@ from referee.engine.notation import action_text, meld_text, parse_action, parse_
 from referee.engine.vector_position import load_position
 from tests.engine.random_positions import random_position
 from tests.engine.random_rules import TABLES, random_rules
-from tests.engine.scale import ALL_CASES, cases, repeatable, repeating
+from tests.scale import ALL_CASES, cases, repeatable, repeating
 
-FILE = "test_notation.py"
+FILE = __file__
 TABLES_HIGH = meld_tables(ace_high=True, any_suits=True)
 
 

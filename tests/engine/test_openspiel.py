@@ -18,11 +18,11 @@ from referee.engine.scoring import hand_points
 from referee.engine.state import TableMeld
 from tests.engine.reference_melding import least_points
 from tests.engine.reference_rules import make_rules
-from tests.engine.scale import cases, repeat
+from tests.scale import cases, repeat
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is installed by the extra `oracle`")
 
-FILE = "test_openspiel.py"
+FILE = __file__
 RULES = make_ruleset("basic")
 TABLES = meld_tables(ace_high=False, any_suits=False)
 UTILS = pyspiel.gin_rummy.GinRummyUtils(13, 4, 10)

@@ -5,9 +5,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from referee.engine.actions import Reason
 from tests.engine.referee_machine import RefereeMachine, seen
-from tests.engine.scale import ALL_CASES, cases, repeating
+from tests.scale import ALL_CASES, cases, repeating
 
-FILE = "test_rules_machine.py"
+FILE = __file__
 _SETTINGS = settings(
     max_examples=16,
     stateful_step_count=30,

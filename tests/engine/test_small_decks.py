@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from referee.engine.actions import Reason
-from tests.engine.scale import SCALE, repeating
 from tests.engine.small_decks import LEAST_CAP, Walk
+from tests.scale import SCALE, repeating
 
-FILE = "test_small_decks.py"
+FILE = __file__
 _PLAYS = [
     {"same_card_discard": same, "go_out": out, "layoff_gate": gate, "max_melds_per_turn": most}
     for same, out, gate, most in product(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.engine.vectors import run_vector, vector_name
-from tests.engine.scale import ALL_CASES, cases, repeat
+from tests.scale import ALL_CASES, cases, repeat
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -196,7 +196,7 @@ def test_altered_vectors_never_crash() -> None:
         seed = f"altered/{case}"
         chance = random.Random(seed)
         altered = _alter(chance, chance.choice(ALL)[1])
-        test = repeat("test_vectors.py", "test_altered_vectors_never_crash", seed, case)
+        test = repeat(__file__, "test_altered_vectors_never_crash", seed, case)
         try:
             text = run_vector(altered)
         except Exception as error:

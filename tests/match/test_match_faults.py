@@ -8,6 +8,7 @@ from referee.engine.game import RummyGame
 from referee.match.outcome import Forfeit
 from referee.match.seat_player import Choice
 from referee.match.spec import TimeControl
+from referee.match.verify import verify
 from tests.match.fakes import ScriptedPlayer, Table, lines_of, make_spec
 
 CONTROL = TimeControl(per_decision_ms=1_000, bank_ms=0, reconnect_ms=0)
@@ -97,3 +98,11 @@ def test_result_comes_whatever_the_telling_of_it_does(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ScriptedPlayer, "match_ended", fail)
     table.match.abort("enough")
     assert [result.text for result in table.results] == ["enough"]
+
+
+def test_aborted_before_it_began() -> None:
+    table = Table()
+    table.match.abort("changed our mind")
+    table.match.start()
+    assert [player.starts for player in table.players] == [0, 0]
+    assert verify(table.result.record, table.result.record_hash.hex()).problems == ()

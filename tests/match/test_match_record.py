@@ -7,33 +7,12 @@ from typing import Any
 import pytest
 
 from referee.engine.cards import cards_of
-from referee.engine.game import RummyGame
-from referee.engine.notation import parse_action
-from referee.engine.presets import make_ruleset
 from referee.engine.rule_fields import FIELDS
 from referee.engine.shuffle import commitment
 from referee.match.outcome import Forfeit, MatchResult
 from referee.match.spec import TimeControl
 from tests.match.fakes import Table, lines_of, make_spec
-
-ENDS: dict[str, tuple[str, int, dict[str, object]]] = {
-    "target": ("basic", 2, {"target": 150}),
-    "target, three seats": ("classic", 3, {}),
-    "elimination": ("standard", 4, {"ceiling": 60}),
-    "first over, lowest wins": (
-        "standard",
-        3,
-        {"match_end": "first_over_lowest_wins", "ceiling": 80},
-    ),
-    "fixed deals": ("traditional", 4, {"match_end": "fixed_deals", "deals": 4}),
-    "fixed deals, penalty": ("standard", 6, {"match_end": "fixed_deals", "deals": 3}),
-    "wild cards": (
-        "basic",
-        2,
-        {"wilds": "jokers_and_deuces", "jokers": 3, "wild_swap": True, "target": 100},
-    ),
-    "hidden discards": ("traditional", 2, {"target": 100}),
-}
+from tests.match.tampering import ENDS, check_honest, play_out
 
 
 def check_chain(result: MatchResult) -> None:
@@ -47,71 +26,8 @@ def check_chain(result: MatchResult) -> None:
     assert result.record_hash.hex() == previous
 
 
-def played(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines that say what was played: replaying goes by them and compares with the others."""
-    return [line for line in lines if line["kind"] not in ("deal_ended", "forfeit")]
-
-
 def deal_ends(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    wanted = ("deal", "ended", "winner", "points", "totals")
-    return [{key: line[key] for key in wanted} for line in lines if line["kind"] == "deal_ended"]
-
-
-def replay(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Play a record's actions on the engine; the deal ends that come of it."""
-    head, tail = lines[0], lines[-1]
-    rules = dict(head["rules"])
-    game = RummyGame(
-        make_ruleset(rules.pop("preset"), rules),
-        len(head["seats"]),
-        bytes.fromhex(tail["secret"]),
-        head["first_dealer"],
-    )
-    ends: list[dict[str, Any]] = []
-    for line in played(lines)[1:-1]:
-        assert line["deal"] == game.deal
-        forced = line["actions"] if line["kind"] == "forced" else line.get("forced", [])
-        for text in line["actions"] if line["kind"] == "decision" else ():
-            assert game.to_act == line["seat"]
-            game.apply(parse_action(text))
-        for text in forced:
-            assert (game.to_act, game.forced_action()) == (line["seat"], parse_action(text))
-            game.apply(game.forced_action())
-        if game.to_act is None:
-            score = game.deal_score()
-            assert score.termination is not None
-            ends.append(
-                {
-                    "deal": game.deal,
-                    "ended": score.termination.value,
-                    "winner": score.winner,
-                    "points": list(score.points),
-                    "totals": list(score.totals),
-                }
-            )
-            if not game.standing().over:
-                game.next_deal()
-    return ends
-
-
-def play_out(table: Table, chance: random.Random, *, faults: bool) -> None:
-    """Play at random, mostly going out when it can; with faults, every kind of trouble."""
-    seats = len(table.players)
-    while not table.is_over:
-        dice = chance.random()
-        if faults and dice < 0.01:
-            table.illegal()
-            continue
-        if faults and dice < 0.02:
-            table.clock.advance(3_000)
-            continue
-        if faults and dice < 0.021 and seats > 2:
-            table.match.forfeit(chance.randrange(seats), Forfeit.RESIGN)
-            continue
-        legal = table.player.decision.legal_actions
-        plays = [action for action in legal if action.size > 1]
-        table.clock.advance(chance.choice((0, 0, 1, 7)))
-        table.plan(chance.choice(plays or legal))
+    return [line for line in lines if line["kind"] == "deal_ended"]
 
 
 @pytest.mark.parametrize("faults", [False, True])
@@ -126,7 +42,7 @@ def test_whole_match_can_be_replayed_from_its_record(case: str, faults: bool) ->
     result = table.result
     check_chain(result)
     lines = lines_of(result.record)
-    assert replay(lines) == deal_ends(lines)
+    check_honest(result)
     ends = deal_ends(lines)
     assert result.deals == len(ends)
     if not faults:

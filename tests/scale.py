@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from random import SystemRandom
 
 from hypothesis import seed as seeded
@@ -23,7 +24,8 @@ def cases(number: int) -> Iterator[int]:
 
 def repeat(file: str, test: str, seed: str, case: int) -> str:
     """The seed of a case and the command that runs it alone, for the text of a failure."""
-    command = f"RUMMY_TEST_CASE={case} python -m pytest 'tests/engine/{file}::{test}'"
+    path = Path(file).relative_to(Path(__file__).parent.parent)
+    command = f"RUMMY_TEST_CASE={case} python -m pytest '{path}::{test}'"
     if SCALE != 1:  # Hypothesis looks longer then, and may have found it late.
         command = f"RUMMY_TEST_SCALE={SCALE:g} {command}"
     return f"seed {seed!r}; repeat with: {command}"
@@ -43,7 +45,7 @@ def repeatable(test: Callable[[], None]) -> Callable[[], None]:
     """Around a property of hypothesis: examples are new each time, and failures repeatable."""
     case = int(_CASE) if _CASE else SystemRandom().randrange(2**32)
     run = seeded(case)(test)
-    file = test.__module__.rpartition(".")[2] + ".py"
+    file = test.__code__.co_filename
 
     @wraps(run)
     def repeated() -> None:
