@@ -34,16 +34,6 @@ Cards = int
 """A multiset of cards."""
 
 
-def rank_of(card: Card) -> int:
-    """0 (ace) – 12 (king) of a card that is not a joker."""
-    return card % 13
-
-
-def suit_of(card: Card) -> int:
-    """0–3, in the order C D H S, of a card that is not a joker."""
-    return card // 13
-
-
 def add_card(cards: Cards, card: Card) -> Cards:
     """One copy more."""
     bit = 1 << card

@@ -1,7 +1,6 @@
 """`referee serve` as a process: it starts, plays, is stopped, and leaves nothing behind."""
 
 import json
-import os
 import queue
 import re
 import signal
@@ -19,29 +18,12 @@ import pytest
 
 from rummy.referee.v1 import play_pb2 as pb
 from rummy.referee.v1.play_pb2_grpc import PlayServiceStub
-
-ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": f"{ROOT}:{ROOT / 'proto'}",
-    "COLUMNS": "200",
-    "NO_COLOR": "1",
-}
+from tests.commands import ENVIRONMENT, ROOT, referee
 
 
 def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it where it cannot start, to its end. No traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "referee", "serve", *arguments],
-        env=ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout, done.stderr
-    return done
+    """Run it where it cannot start, to its end."""
+    return referee("serve", *arguments)
 
 
 class Server:
