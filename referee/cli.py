@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from referee.commands import bench, records, rules, serve, vectors
+from referee.commands import bench, replay, rules, serve, vectors, verify
 from referee.commands.options import SETTINGS, err
 
 app = typer.Typer(
@@ -53,8 +53,8 @@ def _root(
 app.command()(serve.serve)
 app.command()(rules.rules)
 app.command()(vectors.vectors)
-app.command()(records.verify)
-app.command()(records.replay)
+app.command()(verify.verify)
+app.command()(replay.replay)
 app.add_typer(bench_app, name="bench")
 bench_app.command()(bench.engine)
 bench_app.command()(bench.wire)
@@ -78,7 +78,11 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
-        err.print(f"error: {error}", markup=False, soft_wrap=True)
+        err.print(
+            f"error: {error.filename or 'standard output'} can't be written: {error.strerror}",
+            markup=False,
+            soft_wrap=True,
+        )
         # What is still buffered cannot be written either.
         os._exit(1)
 

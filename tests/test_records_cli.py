@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,16 +76,63 @@ def test_a_match_that_is_not_among_the_heads_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["no.jsonl"], "no.jsonl cannot be read: No such file"),
-        ([str(GOLDEN)], "cannot be read: Is a directory"),
+        ([str(RECORD), "--head", ""], "--head is '': a head hash has 64"),
         ([str(RECORD), "--head", "12"], "--head is '12': a head hash has 64 hexadecimal digits"),
         ([str(RECORD), str(RECORD), "--head", "0" * 64], "--head is for one file"),
         ([str(RECORD), "--heads", str(RECORD)], "line 1 is"),
-        ([str(RECORD), "--heads", "no.txt"], "no.txt cannot be read"),
+        ([str(RECORD), "--heads", str(HEADS), "--head", HEAD], "--head is for one file"),
+        ([str(RECORD), "--heads", "no.txt"], "no.txt: it cannot be read"),
     ],
 )
 def test_wrong_calls_of_verify(arguments: list[str], word: str) -> None:
     assert word in refused("verify", *arguments)
+
+
+def test_what_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    odd = tmp_path / "a\nok forged.jsonl: anchored"
+    odd.write_bytes(RECORD.read_bytes())
+    files = [str(RECORD), "no.jsonl", str(tmp_path), str(odd)]
+    done = within("verify", *files)
+    assert done.returncode == 2
+    assert f"ok {RECORD}" in done.stdout
+    assert "FAIL no.jsonl\n  it cannot be read: No such file" in done.stdout
+    assert f"FAIL {tmp_path}\n  it cannot be read: Is a directory" in done.stdout
+    assert f"ok {str(odd)!r}: completed" in done.stdout
+    assert done.stdout.endswith("2 ok, 2 failed\n")
+    told = json.loads(within("verify", *files, "--format", "json").stdout)
+    assert [one["ok"] for one in told] == [True, False, False, True]
+
+
+def test_a_file_larger_than_any_record_is_not_read(tmp_path: Path) -> None:
+    large = tmp_path / "large.jsonl"
+    with large.open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    done = within("verify", str(large))
+    assert (done.returncode, "more than 64 MiB" in done.stdout) == (2, True)
+
+
+def test_two_heads_for_one_match_are_refused(tmp_path: Path) -> None:
+    heads = tmp_path / "heads.txt"
+    heads.write_text(f"{HEAD.upper()}  {RECORD.stem}\n{'0' * 64} {RECORD.stem}\n")
+    text = refused("verify", str(RECORD), "--heads", str(heads))
+    assert f"line 2: match '{RECORD.stem}' has another head further up" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "word"),
+    [
+        (lambda content: content[:-1], 119, "it has no newline at its end"),
+        (lambda content: content.replace(b"\n", b"\r\n"), 1, "it ends with CR LF"),
+        (lambda content: b"\xef\xbb\xbf" + content, 1, "it is not spelled"),
+        (lambda content: content + b"\n", 120, "it is not JSON: Expecting value"),
+    ],
+)
+def test_what_editors_do_to_a_file_is_named(
+    tmp_path: Path, change: Callable[[bytes], bytes], line: int, word: str
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(change(RECORD.read_bytes()))
+    assert f"line {line}: {word}" in within("verify", str(bad)).stdout
 
 
 # --- replay ---------------------------------------------------------------------------------------
@@ -140,7 +188,7 @@ def test_a_record_that_breaks_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
-        (["no.jsonl"], 2, "no.jsonl cannot be read"),
+        (["no.jsonl"], 2, "no.jsonl: it cannot be read"),
         ([str(HEADS)], 1, "line 1: it is not JSON"),
         ([str(RECORD), "--as", "4"], 2, "--as is 4: the match has seats 0–3"),
         ([str(RECORD), "--as", "me"], 2, "'me': allowed are all, spectator, and seats 0–5"),
@@ -183,15 +231,18 @@ def test_stepping_through_at_a_terminal() -> None:
         for key, word in [
             ("\r", "step 2 of"),
             ("b", "step 1 of"),
+            ("\x1b[C", "step 2 of"),
+            ("\x1b[D", "step 1 of"),
+            ("\x1b[D", "step 1 of"),
+            ("z", "'z' is no key here"),
+            ("5", "'5' is no key here"),
             ("1", "as seat 1 saw it"),
             ("s", "as a spectator saw it"),
             ("d", "deal 2 · seat"),
             ("a", "with all cards"),
         ]:
             press(master, slave, key)
-            text = read_until(master, word)
-            if "q quit" not in text.split(word)[-1]:
-                read_until(master, "q quit")
+            read_until(master, word)
         press(master, slave, "q")
         assert program.wait(30) == 0
     finally:

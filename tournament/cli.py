@@ -305,8 +305,11 @@ def export_command(
     say(
         f"{done.records} records are in {folder / 'records'}, their heads in {folder / 'heads.txt'}"
     )
-    if done.left_out:
-        say(f"{done.left_out} encounters have not ended: their records are left out")
+    if done.encounters:
+        say(
+            f"{done.encounters} encounters are not whole: records of {done.stored} matches that"
+            " were played in them are left out, as the others will have the same deals"
+        )
 
 
 def _begin_and_play(

@@ -1,5 +1,6 @@
 """Writes a tournament into a folder of files that anybody can read and check."""
 
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +18,13 @@ _FORMATS = (Format.JSON, Format.CSV)
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: records of matches, and encounters left out as they are not whole yet."""
+    """What was written: records of matches; and what not, as its encounter is not whole yet."""
 
     records: int
-    left_out: int
+    stored: int
+    """Further matches that have been played."""
+    encounters: int
+    """Encounters that are not whole."""
 
 
 def export(
@@ -34,26 +38,30 @@ def export(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already: allowed is a new or an empty folder")
     rows = matches(store, tournament.id)
+    stored = sum(bool(row.record_hash) for row in rows)
     legs = legs_per_encounter(store, tournament.id)
     played = Counter(row.fixture.encounter_id for row in rows if row.record_hash)
     whole = [
         row for row in rows if played[row.fixture.encounter_id] == legs[row.fixture.encounter_id]
     ]
+    parts = folder.with_name(f"{folder.name}.part")
     try:
-        _write_views(store, tournament, rows, folder)
-        (folder / "records").mkdir()
+        parts.mkdir(parents=True)
+        _write_views(store, tournament, rows, parts)
+        (parts / "records").mkdir()
         heads = "".join(f"{row.record_hash}  {row.match_id}\n" for row in whole)
-        (folder / "heads.txt").write_text(heads, encoding="utf-8")
+        (parts / "heads.txt").write_text(heads, encoding="utf-8")
         for number, row in enumerate(whole):
             progress(number, len(whole))
             lines = record(store, tournament.id, row.fixture.fixture_id)
-            (folder / "records" / f"{row.match_id}.jsonl").write_bytes(lines)
+            (parts / "records" / f"{row.match_id}.jsonl").write_bytes(lines)
+        parts.replace(folder)
     except OSError as error:
-        raise OutputError(
-            f"{error.filename or folder} can't be written: {error.strerror}"
-        ) from error
+        raise OutputError(f"{folder} can't be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
     ended = {row.fixture.encounter_id for row in whole}
-    return Exported(len(whole), len(legs) - len(ended))
+    return Exported(len(whole), stored - len(whole), len(legs) - len(ended))
 
 
 def _write_views(store: Store, tournament: Tournament, rows: list[MatchRow], folder: Path) -> None:
@@ -61,7 +69,6 @@ def _write_views(store: Store, tournament: Tournament, rows: list[MatchRow], fol
         "leaderboard": report.leaderboard_view(tournament, standing_rows(store, tournament.id)),
         "matches": report.matches_view(tournament, rows),
     }
-    folder.mkdir(parents=True, exist_ok=True)
     for name, view in views.items():
         for format_ in _FORMATS:
             text = report.render(view, format_)

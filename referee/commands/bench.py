@@ -62,6 +62,8 @@ def engine(
         rates = bench_engine(
             table, seats, seconds, seed, lambda part: status.update(f"playing {min(part, 1):.0%}")
         )
+    if rates.openspiel_ratio is None:
+        err.print("OpenSpiel is not installed: pip install '.[oracle]' compares with it")
     row = asdict(rates)
     lines: list[dict[str, object]] = [
         {"figure": name, "value": "–" if value is None else value} for name, value in row.items()
@@ -70,7 +72,9 @@ def engine(
 
 
 def wire(
-    matches: Annotated[str, typer.Option(help="Matches at once, separated by commas.")] = "1,8,32",
+    matches: Annotated[
+        str, typer.Option(metavar="N,N,…", help="Matches at once, separated by commas.")
+    ] = "1,8,32",
     seconds: Annotated[float, seconds_option("Measured time of one round.")] = 3.0,
     output: FormatOption = Format.TABLE,
 ) -> None:

@@ -25,12 +25,30 @@ class Format(StrEnum):
     JSON = "json"
 
 
-Preset = Annotated[str, typer.Option("--rules", help=f"Preset: {', '.join(PRESETS)}.")]
+Preset = Annotated[
+    str, typer.Option("--rules", metavar="PRESET", help=f"Preset: {', '.join(PRESETS)}.")
+]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Override a rule, as field=value or field.SEATS=value; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Override a rule, as field=value or field.SEATS=value; repeatable.",
+    ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="table or json.")]
+
+
+def _format(given: object) -> Format:
+    try:
+        return Format(str(given).lower())
+    except ValueError:
+        raise typer.BadParameter(f"{given!r}: allowed are {', '.join(Format)}") from None
+
+
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", parser=_format, metavar="|".join(Format), help="How to write it."),
+]
 
 
 def whole_option(about: str, least: int, most: int) -> Any:

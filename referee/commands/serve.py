@@ -1,11 +1,19 @@
 """`referee serve`: lets bots connect and play."""
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from referee.commands.options import Preset, Set, fail, rules_of, whole_option
+from referee.commands.options import (
+    Preset,
+    Set,
+    fail,
+    rules_of,
+    seconds_option,
+    whole_option,
+)
 from referee.engine.ruleset import RuleSetError
 
 
@@ -22,40 +30,76 @@ def serve(
     matches: Annotated[
         int, whole_option("Matches for each bot that connects; 0: until it leaves.", 0, 1_000_000)
     ] = 1,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="PEM file of the certificate: TCP speaks TLS.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="PEM file of its key, without passphrase.")
+    ] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="PEM file of who signs the certificates of bots (mTLS).")
+    ] = None,
+    organiser_token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the organiser's token, mode 0600; made when missing."),
+    ] = None,
+    require_tokens: Annotated[
+        bool, typer.Option(help="Let only bots in whose token an organiser has issued.")
+    ] = False,
+    metrics: Annotated[
+        str, typer.Option(help="HOST:PORT where Prometheus reads metrics. Port 0: any free one.")
+    ] = "",
+    grace: Annotated[
+        float, seconds_option("How long running matches may go on after the first Ctrl-C.")
+    ] = 10.0,
     insecure: Annotated[
-        bool, typer.Option(help="Allow plain TCP on other addresses than loopback.")
+        bool, typer.Option(help="Allow plain TCP, and metrics, on other addresses than loopback.")
     ] = False,
     verbose: Annotated[bool, typer.Option(help="Log every detail.")] = False,
 ) -> None:
     """Let bots connect and play: against a house bot (--play), or against each other.
 
-    Any token is let in. Stop with Ctrl-C: running matches get ten seconds to end, a second Ctrl-C
-    stops at once.
+    Any token is let in, unless --require-tokens is given. Stop with Ctrl-C: running matches get
+    ten seconds (--grace) to end, a second Ctrl-C stops at once. More is in docs/serving.md.
 
     \b
     Examples:
       referee serve --play greedy
       referee serve --listen unix:/tmp/referee.sock --rules standard --seats 4
+      referee serve --listen 0.0.0.0:50051 --tls-cert cert.pem --tls-key key.pem --play greedy
     """  # noqa: D301 - \b keeps the lines below it as they are
-    from referee.service.serve import (
-        ServeError,
-        check_addresses,
-        check_house,
-        serve_until_stopped,
-    )
+    from referee.service.serve import ServeError, ServeOptions, prepare, serve_until_stopped
+    from referee.service.tls import TlsFiles
 
     table = rules_of(preset, overrides)
+    if (tls_cert is None) != (tls_key is None):
+        given, missing = ("--tls-cert", "--tls-key")[:: 1 if tls_key is None else -1]
+        fail(f"{given} is given without {missing}: TLS needs both", 2)
+    if tls_client_ca is not None and tls_cert is None:
+        fail("--tls-client-ca is given without --tls-cert and --tls-key", 2)
+    tls = None
+    if tls_cert is not None and tls_key is not None:
+        tls = TlsFiles(tls_cert, tls_key, tls_client_ca)
+    options = ServeOptions(
+        listen=tuple(listen),
+        rules=table,
+        seats=seats,
+        house=play,
+        matches=matches,
+        insecure=insecure,
+        tls=tls,
+        metrics=metrics,
+        organiser_token_file=organiser_token_file,
+        require_tokens=require_tokens,
+        grace_s=grace,
+        verbose=verbose,
+    )
     try:
         table.check_seats(seats)
-        check_addresses(listen, insecure=insecure)
-        check_house(play)
+        prepared = prepare(options)
     except (RuleSetError, ServeError) as error:
         fail(str(error), 2)
     try:
-        asyncio.run(
-            serve_until_stopped(
-                listen, table, seats=seats, house=play, matches=matches, verbose=verbose
-            )
-        )
+        asyncio.run(serve_until_stopped(options, prepared))
     except ServeError as error:
         fail(str(error))

@@ -11,7 +11,10 @@ from referee.engine.vectors import run_vector, vector_name
 
 
 def vectors(
-    paths: Annotated[list[Path], typer.Argument(help="Files (.json, .jsonl) or folders of them.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Files (.json, .jsonl) or folders of them."),
+    ],
 ) -> None:
     """Run conformance vectors: a line for each, exit 1 if any failed, 2 if none was found.
 

@@ -103,9 +103,16 @@ def cards_of(cards: Cards) -> list[Card]:
     return [face for face in faces_of(cards) for _ in range(count_of(cards, face))]
 
 
-def parse_card(text: str) -> Card | None:
-    """Read `7H`, `TC`, `XX`; None for anything else."""
-    return _CARD_BY_TEXT.get(text)
+class MalformedCard(ValueError):
+    """Text that is no card; the message says what is allowed."""
+
+
+def parse_card(text: str) -> Card:
+    """Read `7H`, `TC`, `XX`. Raises MalformedCard."""
+    card = _CARD_BY_TEXT.get(text)
+    if card is None:
+        raise MalformedCard(f"{text!r} is no card: cards are written as 7H, TC or XX")
+    return card
 
 
 def cards_text(cards: Iterable[Card]) -> str:

@@ -18,10 +18,7 @@ class RummyGame:
     """All deals of one match, one after another, from one secret (32 bytes)."""
 
     def __init__(self, rules: RuleSet, seats: int, secret: bytes, first_dealer: int = 0) -> None:
-        """Raise RuleSetError for a wrong number of seats, ValueError for no such dealer."""
-        rules.check_seats(seats)
-        if not 0 <= first_dealer < seats:
-            raise ValueError(f"first_dealer is {first_dealer}: allowed are seats 0–{seats - 1}")
+        """Raise RuleSetError for a wrong number of seats, ValueError for another wrong value."""
         self.rules = rules
         self._secret = secret
         self.state: State

@@ -71,8 +71,11 @@ def best_melding(rules: RuleSet, hand: Cards, table: Sequence[TableMeld] = ()) -
     has one answer.
 
     Only cards count, not the course of a turn: `max_melds_per_turn`, `layoff_gate`, `go_out` and
-    the same-card rule are left to the caller, and no wild card is swapped.
+    the same-card rule are left to the caller, and no wild card is swapped. Raises ValueError for a
+    negative number.
     """
+    if hand < 0:
+        raise ValueError(f"the hand is {hand}: a multiset of cards is not negative")
     wilds = _wilds_of(rules, hand)
     groups = _melds(rules, hand, wilds)
     if table:

@@ -17,7 +17,16 @@ from referee.engine.actions import (
     meld,
     swap,
 )
-from referee.engine.cards import CARD_TEXTS, JOKER, Card, Cards, cards_of, multiset, parse_card
+from referee.engine.cards import (
+    CARD_TEXTS,
+    JOKER,
+    Card,
+    Cards,
+    MalformedCard,
+    cards_of,
+    multiset,
+    parse_card,
+)
 from referee.engine.melds import MeldTables
 from referee.engine.state import TableMeld
 
@@ -56,16 +65,18 @@ def parse_cards(text: str) -> tuple[list[Card], list[Wild]]:
     wilds: list[Wild] = []
     for word in text.split(" ") if text else []:
         face_text, equals, meaning_text = word.partition("=")
-        face = parse_card(face_text)
-        if face is None:
-            raise MalformedAction(f"{word!r} is no card: cards are written as 7H, TC, XX or XX=6H")
-        if not equals:
+        try:
+            face = parse_card(face_text)
+            meaning = parse_card(meaning_text) if equals else None
+        except MalformedCard:
+            text = f"{word!r} is no card: cards are written as 7H, TC, XX or XX=6H"
+            raise MalformedAction(text) from None
+        if meaning is None:
             naturals.append(face)
-            continue
-        meaning = parse_card(meaning_text)
-        if meaning is None or meaning == JOKER:
+        elif meaning == JOKER:
             raise MalformedAction(f"{word!r}: a wild card stands for a card with rank and suit")
-        wilds.append((face, meaning))
+        else:
+            wilds.append((face, meaning))
     return naturals, wilds
 
 
@@ -80,10 +91,10 @@ def _parse_cards(text: str, cards: str) -> tuple[Cards, tuple[Wild, ...]]:
 
 
 def _parse_single(text: str, card: str) -> Card:
-    face = parse_card(card)
-    if face is None:
-        raise _malformed(text)
-    return face
+    try:
+        return parse_card(card)
+    except MalformedCard:
+        raise _malformed(text) from None
 
 
 def _malformed(text: str) -> MalformedAction:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from referee.engine.rule_fields import BY_SEATS
+from referee.engine.rule_fields import BY_SEATS, shown
 from referee.engine.ruleset import RuleSet, RuleSetError, by_seats_dict
 
 
@@ -23,7 +23,7 @@ def check_ruleset(rules: RuleSet) -> None:
 def _refuse(rules: RuleSet, names: Iterable[str], why: str) -> RuleSetError:
     names = tuple(names)
     stated = ", ".join(
-        f"{name} = {by_seats_dict(value) if name in BY_SEATS else value!r}"
+        f"{name} = {shown(by_seats_dict(value) if name in BY_SEATS else value)}"
         for name in names
         for value in (getattr(rules, name),)
     )

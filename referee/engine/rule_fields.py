@@ -97,7 +97,7 @@ BY_SEATS: Final = frozenset(name for name, spec in FIELDS.items() if spec.by_sea
 
 def checked_value(name: str, spec: FieldSpec, value: object, base: object) -> object:
     """Return the value as `RuleSet` stores it. Raises RuleSetError naming field, value, allowed."""
-    refusal = RuleSetError((name,), f"{name} is {value!r}: allowed are {spec.allowed}")
+    refusal = RuleSetError((name,), f"{name} is {shown(value)}: allowed are {spec.allowed}")
     if spec.by_seats:
         if not isinstance(value, Mapping) or not isinstance(base, tuple):
             raise refusal
@@ -126,6 +126,16 @@ def checked_value(name: str, spec: FieldSpec, value: object, base: object) -> ob
     if _is_int_in(value, spec):
         return value
     raise refusal
+
+
+def shown(value: object) -> str:
+    """A value as it stands in JSON and on the command line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Mapping):
+        entries = ", ".join(f"{key}: {shown(entry)}" for key, entry in value.items())
+        return f"{{{entries}}}"
+    return repr(value)
 
 
 def _is_int_in(value: object, spec: FieldSpec) -> bool:

@@ -3,9 +3,9 @@
 `presets.make_ruleset` is the way to make one (docs/rules.md).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Final, Literal
 
 Wilds = Literal["none", "jokers", "deuces", "jokers_and_deuces"]
 DealResult = Literal["drawn", "lowest_hand"]
@@ -13,6 +13,12 @@ MatchEnd = Literal["target", "elimination", "first_over_lowest_wins", "fixed_dea
 
 BySeats = tuple[int, ...]
 """Index = number of seats still in (0–6); 0 = not defined."""
+
+_ENDS_THAT_USE: Final[Mapping[str, tuple[MatchEnd, ...]]] = {
+    "target": ("target",),
+    "ceiling": ("elimination", "first_over_lowest_wins"),
+    "deals": ("fixed_deals",),
+}
 
 
 class RuleSetError(ValueError):
@@ -67,6 +73,11 @@ class RuleSet:
     def has_wild_deuces(self) -> bool:
         """Whether deuces are wild."""
         return self.wilds in ("deuces", "jokers_and_deuces")
+
+    def is_used(self, field: str) -> bool:
+        """Whether a field matters: of `target`, `ceiling` and `deals` only one does."""
+        ends = _ENDS_THAT_USE.get(field)
+        return ends is None or self.match_end in ends
 
     def to_dict(self) -> dict[str, object]:
         """All fields under their names; maps by seats with text keys, as in JSON and TOML."""

@@ -69,7 +69,9 @@ class SeededShuffler:
 
 
 def deal_seed(secret: bytes, deal: int) -> bytes:
-    """Seed of deal 1, 2, … of an encounter with this secret (32 bytes)."""
+    """Seed of deal 1, 2, … of an encounter with this secret (32 bytes). Raises ValueError."""
+    if len(secret) != SEED_BYTES:
+        raise ValueError(f"the secret has {len(secret)} bytes: it must have {SEED_BYTES}")
     return sha256(secret + b"rummy-deal" + deal.to_bytes(8, "big")).digest()
 
 

@@ -54,9 +54,13 @@ def start_deal(
     """Shuffle, deal one card at a time from the dealer's left, turn the first upcard.
 
     `totals` has an entry for each seat of the match. Returns the state at the first decision (or,
-    with very small decks, at the end) and what happened.
+    with very small decks, at the end) and what happened. Raises RuleSetError for a wrong number of
+    seats, ValueError for no such dealer.
     """
     seats = len(totals)
+    rules.check_seats(seats)
+    if not 0 <= dealer < seats:
+        raise ValueError(f"dealer is {dealer}: allowed are seats 0–{seats - 1}")
     state = State(
         rules=rules,
         deal=deal,

@@ -42,8 +42,16 @@ def _read(path: Path) -> Iterator[tuple[str, object]]:
         yield str(path), content
 
 
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twin = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise ValueError(f"the key {twin!r} is there twice")
+    return found
+
+
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:
         return VectorFileError(f"it is not JSON: {error}")

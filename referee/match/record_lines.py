@@ -221,6 +221,10 @@ def _is_flat(value: object, levels: int) -> bool:
 
 def _parse(number: int, line: bytes) -> _Fields:
     """One line as it was written: JSON without spaces, no key twice, an end of line."""
+    if not line.endswith(b"\n"):
+        raise RecordError(number, "it has no newline at its end: the file was cut")
+    if line.endswith(b"\r\n"):
+        raise RecordError(number, "it ends with CR LF: in a record a newline alone ends a line")
     try:
         values = json.loads(line)
         if not _is_flat(values, _DEEPEST):
@@ -229,7 +233,8 @@ def _parse(number: int, line: bytes) -> _Fields:
     except RecursionError:
         raise RecordError(number, "it is nested too deeply") from None
     except ValueError as error:
-        raise RecordError(number, f"it is not JSON: {error}") from None
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise RecordError(number, f"it is not JSON: {why}") from None
     if again != line:
         raise RecordError(number, "it is not spelled as a referee spells it")
     return _Fields(number, values)

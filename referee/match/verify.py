@@ -125,6 +125,7 @@ def _broken(number: int, named: str, other: int | None) -> str:
 def _prev_of(line: bytes) -> str | None:
     """What the end of a line, `,"prev":"…"}`, says; None if that is not there."""
     body, mark, tail = line.rpartition(b',"prev":"')
-    if not mark or not body.startswith(b"{") or not tail.endswith(b'"}\n'):
+    end = tail.rstrip(b"\r\n")
+    if not mark or not body.startswith(b"{") or not end.endswith(b'"}'):
         return None
-    return tail[:-3].decode("ascii", errors="replace")
+    return end[:-2].decode("ascii", errors="replace")

@@ -11,6 +11,7 @@ from referee.engine.cards import (
     CARD_TEXTS,
     FACES,
     JOKER,
+    MalformedCard,
     add_all,
     add_card,
     cards_of,
@@ -73,7 +74,8 @@ def test_cards_have_the_order_of_the_deck() -> None:
 
 @pytest.mark.parametrize("text", ["", "7", "H7", "7h", "10H", "1H", "xx", "X", "7H ", "0C", "7HH"])
 def test_what_is_no_card_is_not_read(text: str) -> None:
-    assert parse_card(text) is None
+    with pytest.raises(MalformedCard, match=f"{text!r} is no card: cards are written as 7H"):
+        parse_card(text)
 
 
 FIVE_SEATS = ["2S 3S", "4S", "5S", "6S"]

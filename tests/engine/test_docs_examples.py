@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -45,6 +46,24 @@ EXAMPLES = examples(PAGE.read_text(encoding="utf-8"))
 )
 def test_an_example(first_line: int, code: str) -> None:
     run(first_line, code)
+
+
+def test_examples_are_typed_as_a_strict_program_is(tmp_path: Path) -> None:
+    files = []
+    for line, code in EXAMPLES:
+        files.append(tmp_path / f"line_{line}.py")
+        files[-1].write_text(code, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path),
+        *map(str, files),
+    ]
+    done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_all_examples_are_found() -> None:

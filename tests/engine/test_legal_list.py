@@ -23,10 +23,8 @@ WILD = {"wilds": "jokers_and_deuces", "jokers": 4, "wild_swap": True}
 def wild_state(hand: str) -> State:
     """A deal in which the seat on turn has this hand, and has drawn a king."""
     state, _ = start_deal(make_ruleset("basic", WILD), [0, 0], shuffler("wild"))
-    state.hands[state.turn] = multiset(
-        card for word in hand.split() if (card := parse_card(word)) is not None
-    )
-    state.stock.append(parse_card("KC") or 0)
+    state.hands[state.turn] = multiset(parse_card(word) for word in hand.split())
+    state.stock.append(parse_card("KC"))
     apply(state, DRAW_STOCK)
     return state
 

@@ -35,7 +35,7 @@ FREE = {
 
 
 def _cards(faces: Iterable[str]) -> int:
-    return multiset(card for card in map(parse_card, faces) if card is not None)
+    return multiset(map(parse_card, faces))
 
 
 def _table(table: Sequence[Meld], rules: RuleSet) -> list[TableMeld]:

@@ -33,14 +33,8 @@ FILE = __file__
 TABLES_HIGH = meld_tables(ace_high=True, any_suits=True)
 
 
-def card(text: str) -> int:
-    found = parse_card(text)
-    assert found is not None
-    return found
-
-
 def cards(text: str) -> int:
-    return multiset(card(word) for word in text.split())
+    return multiset(parse_card(word) for word in text.split())
 
 
 @pytest.mark.parametrize(
@@ -48,16 +42,16 @@ def cards(text: str) -> int:
     [
         ("draw stock", DRAW_STOCK),
         ("draw discard", DRAW_DISCARD),
-        ("discard KC", discard(card("KC"))),
+        ("discard KC", discard(parse_card("KC"))),
         ("discard XX", discard(JOKER)),
         ("meld 8D 8H 8S", meld(cards("8S 8H 8D"))),
         ("meld 7H 7H 7S", meld(cards("7S 7H 7H"))),
         ("meld QS KS AS", meld(cards("AS KS QS"))),
-        ("meld XX=4H 5H 6H", meld(cards("6H 5H"), ((JOKER, card("4H")),))),
-        ("meld 2H 2C=3H 4H", meld(cards("4H 2H"), ((card("2C"), card("3H")),))),
+        ("meld XX=4H 5H 6H", meld(cards("6H 5H"), ((JOKER, parse_card("4H")),))),
+        ("meld 2H 2C=3H 4H", meld(cards("4H 2H"), ((parse_card("2C"), parse_card("3H")),))),
         ("lay 8C on 1", lay_off(1, cards("8C"))),
-        ("lay 7H XX=8H on 12", lay_off(12, cards("7H"), ((JOKER, card("8H")),))),
-        ("swap 4H on 2", swap(2, card("4H"))),
+        ("lay 7H XX=8H on 12", lay_off(12, cards("7H"), ((JOKER, parse_card("8H")),))),
+        ("swap 4H on 2", swap(2, parse_card("4H"))),
     ],
 )
 def test_texts_and_actions_belong_together(text: str, action: Action) -> None:

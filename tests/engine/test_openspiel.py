@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from referee.engine.cards import JOKER, Card, multiset, parse_card
+from referee.engine.cards import JOKER, multiset, parse_card
 from referee.engine.melding import best_melding, min_deadwood
 from referee.engine.melds import meld_tables
 from referee.engine.notation import action_text
@@ -28,13 +28,7 @@ TABLES = meld_tables(ace_high=False, any_suits=False)
 UTILS = pyspiel.gin_rummy.GinRummyUtils(13, 4, 10)
 
 
-def _ours(theirs: int) -> Card:
-    card = parse_card(UTILS.card_string(theirs).upper())
-    assert card is not None
-    return card
-
-
-OURS = [_ours(card) for card in range(52)]
+OURS = [parse_card(UTILS.card_string(card).upper()) for card in range(52)]
 """Our card, by theirs."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from referee.engine.presets import PRESETS, make_ruleset, merge_overrides, parse_override
 from referee.engine.rule_checks import seat_numbers
-from referee.engine.rule_fields import BY_SEATS, FIELDS
+from referee.engine.rule_fields import BY_SEATS, FIELDS, shown
 from referee.engine.ruleset import RuleSet, RuleSetError
 from tests.engine.reference_rules import PRESETS as REFERENCE_PRESETS
 from tests.engine.reference_rules import make_rules
@@ -150,7 +150,7 @@ def test_a_wrong_value_is_refused_by_its_field_with_what_is_allowed(
 ) -> None:
     error = refusal("classic", {name: value})
     assert error.fields == (name,)
-    assert str(error).startswith(f"{name} is {value!r}: allowed are ")
+    assert str(error).startswith(f"{name} is {shown(value)}: allowed are ")
     assert FIELDS[name].allowed in str(error)
 
 
@@ -225,7 +225,7 @@ def test_values_that_do_not_go_together_are_refused_naming_all_of_them(
     stated = make_ruleset(preset).to_dict() | {"preset": preset}
     for name in error.fields:
         value = stated[name] if name in BY_SEATS else overrides.get(name, stated[name])
-        text = f"{name} = " if name in BY_SEATS else f"{name} = {value!r}"
+        text = f"{name} = " if name in BY_SEATS else f"{name} = {shown(value)}"
         assert text in str(error)
 
 

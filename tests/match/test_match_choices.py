@@ -12,17 +12,11 @@ from referee.match.seat_player import Choice
 from tests.match.fakes import Table, make_spec
 
 
-def card(text: str) -> int:
-    found = parse_card(text)
-    assert found is not None
-    return found
-
-
 def hold(table: Table, text: str, top: str) -> None:
     """Give the seat to act a hand, and put a card on top of the stock."""
     state = table.game.state
-    state.hands[table.turn] = multiset(card(word) for word in text.split())
-    state.stock[-1] = card(top)
+    state.hands[table.turn] = multiset(parse_card(word) for word in text.split())
+    state.stock[-1] = parse_card(top)
 
 
 ILLEGAL: dict[str, tuple[Callable[[Table], Choice], str]] = {
@@ -124,13 +118,13 @@ def test_plan_with_a_meld_and_a_layoff_on_it() -> None:
     table = Table().begin()
     seat, player = table.turn, table.player
     hold(table, "7C 7D 7H 7S KC KD", "2S")
-    sevens = meld(multiset(card(text) for text in ("7C", "7D", "7H")))
+    sevens = meld(multiset(parse_card(text) for text in ("7C", "7D", "7H")))
     new_id = len(table.game.state.table) + 1
-    lay = Action(Verb.LAY_OFF, multiset([card("7S")]), meld_id=new_id)
-    table.plan(DRAW_STOCK, sevens, lay, discard(card("KD")))
+    lay = Action(Verb.LAY_OFF, multiset([parse_card("7S")]), meld_id=new_id)
+    table.plan(DRAW_STOCK, sevens, lay, discard(parse_card("KD")))
     assert not player.rejections
     assert table.turn != seat
-    assert table.game.state.hands[seat] == multiset([card("KC"), card("2S")])
+    assert table.game.state.hands[seat] == multiset([parse_card("KC"), parse_card("2S")])
 
 
 def test_plan_that_stops_early_is_followed_by_a_decision() -> None:
@@ -172,8 +166,8 @@ def test_plan_past_the_end_of_the_deal() -> None:
     table = Table(make_spec(overrides={"target": 300})).begin()
     seat, player = table.turn, table.player
     hold(table, "7C 7D 7H", "2S")
-    sevens = meld(multiset(card(text) for text in ("7C", "7D", "7H")))
-    table.plan(DRAW_STOCK, sevens, discard(card("2S")), DRAW_STOCK)
+    sevens = meld(multiset(parse_card(text) for text in ("7C", "7D", "7H")))
+    table.plan(DRAW_STOCK, sevens, discard(parse_card("2S")), DRAW_STOCK)
     assert player.rejections[-1].reason == "plan_past_turn"
     assert player.rejections[-1].applied == 3
     kinds = [type(event) for event in player.events.values()]
@@ -186,7 +180,7 @@ def test_plan_that_goes_out_by_meld() -> None:
     table = Table(make_spec(overrides={"target": 300})).begin()
     player = table.player
     hold(table, "7C 7D 7H", "7S")
-    table.plan(DRAW_STOCK, meld(multiset(card(text) for text in ("7C", "7D", "7H", "7S"))))
+    table.plan(DRAW_STOCK, meld(multiset(parse_card(text) for text in ("7C", "7D", "7H", "7S"))))
     assert not player.rejections
     assert table.game.deal == 2
 

@@ -1,6 +1,7 @@
 """`tournament export`: files that anybody can read and check, and no deck that is still played."""
 
 import csv
+import errno
 import json
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_only_records_of_whole_encounters_are_written(data: Path, tmp_path: Path
     folder = tmp_path / "a" / "cup"
     with Store.view(data) as store:
         done, told = export_to(store, folder)
-    assert done == Exported(records=2, left_out=2)
+    assert done == Exported(records=2, stored=1, encounters=2)
     assert told == [(0, 2), (1, 2)]
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert files == [
@@ -59,7 +60,7 @@ def test_a_leg_that_nobody_was_ready_for_has_ended_too(tmp_path: Path) -> None:
         for leg, result in zip(encounter.legs, (match_result([1, 2]), unready), strict=True):
             store.save_result("t1", leg.fixture_id, result)
         done, _ = export_to(store, tmp_path / "cup")
-    assert done == Exported(records=2, left_out=2)
+    assert done == Exported(records=2, stored=0, encounters=2)
 
 
 @pytest.mark.parametrize("is_file", [True, False])
@@ -80,11 +81,23 @@ def test_a_folder_that_cannot_be_written_is_explained(data: Path) -> None:
         export_to(store, Path("/proc/cup"))
 
 
+def test_an_export_that_fails_leaves_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with Store.view(data) as store, pytest.raises(OutputError, match="No space left"):
+        export_to(store, tmp_path / "cup")
+    assert list(tmp_path.iterdir()) == [data]
+
+
 def test_the_command_tells_what_it_wrote(data: Path, tmp_path: Path) -> None:
     done = command("export", "cup", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert "2 records are in cup/records, their heads in cup/heads.txt" in done.stderr
-    assert "2 encounters have not ended" in done.stderr
+    assert "2 encounters are not whole: records of 1 matches" in done.stderr
     done = command("export", "cup", cwd=tmp_path)
     assert done.returncode == 2
     assert "cup is there already" in done.stderr
