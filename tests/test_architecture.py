@@ -44,6 +44,7 @@ LAYERS: dict[str, Layer] = {
         ("referee", "referee.engine.*", "referee.match.*", "referee.service.*", "rummy.*"),
         ("grpc", "grpc_health", "grpc_reflection", "grpc_status", "google", "structlog"),
     ),
+    "referee.service.metrics": Layer(("referee", "referee.service.*"), ("prometheus_client",)),
     "referee.bench.*": Layer(
         ("referee.engine.*", "referee.match.*", "referee.service.*", "referee.bench.*", "rummy.*"),
         ("grpc", "pyspiel"),

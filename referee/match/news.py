@@ -15,7 +15,7 @@ class News:
     when `tell_waiting` should be.
     """
 
-    __slots__ = ("_clock", "_on_due", "_seats", "_timer", "_wait_us")
+    __slots__ = ("_clock", "_on_due", "_seats", "_timer", "_wait_us", "watcher")
 
     def __init__(
         self, seats: Sequence[Seat], clock: Clock, wait_us: int, on_due: Callable[[], None]
@@ -25,6 +25,8 @@ class News:
         self._wait_us = wait_us
         self._on_due = on_due
         self._timer: Timer | None = None
+        self.watcher: Callable[[Sequence[Event]], None] | None = None
+        """Told at once, and everything."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Something has happened."""
@@ -35,6 +37,8 @@ class News:
             seat.deal_events += events
         if self._timer is None:
             self._timer = self._clock.call_at(now + self._wait_us, self._on_due)
+        if self.watcher is not None:
+            self.watcher(events)
 
     def tell_waiting(self) -> None:
         """Tell the seats that have waited long enough; look again when the next one has."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from referee.engine.actions import IllegalAction
+from referee.engine.events import Event
+from referee.engine.observation import Observation
 from referee.match.clock import Clock, SeatClock, Timer
 from referee.match.deadline import Deadline
 from referee.match.game import Game
@@ -67,6 +69,14 @@ class Match:
         self._playing = False
         self._startup: Timer | None = None
         self._news = News(self.seats, clock, policy.flush_after_us, self._news_are_due)
+
+    def watch(self, watcher: Callable[[Sequence[Event]], None]) -> None:
+        """Before `start`: call back with whole events as they happen. It must not raise."""
+        self._news.watcher = watcher
+
+    def observe(self, seat: int | None) -> Observation:
+        """What a seat (None: a spectator) may know now."""
+        return self._game.observe(seat)
 
     # --- beginning ------------------------------------------------------------------------------
 

@@ -113,7 +113,7 @@ class SeatOfBot:
 
     def rejected(self, rejected: Rejected) -> None:
         """Tell the bot."""
-        self._log.info("rejected", reason=rejected.reason, text=rejected.text)
+        self._log.debug("rejected", reason=rejected.reason, text=rejected.text)
         self._send(self._messages.rejected(rejected))
 
     def match_ended(self, result: MatchResult) -> None:

@@ -3,21 +3,22 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 import structlog
 
+from referee import __version__
 from referee.engine.ruleset import RuleSet
-from referee.match.outcome import MatchResult
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.bots import Bot
-from referee.service.server import Referee
+from referee.service.server import Referee, StoppingError
 
 _log = structlog.get_logger()
 _START_S = 30.0
+_BACK_S = 5.0
+"""How long a house bot that lost its connection has to come back by itself."""
 _MOST_MATCHES = 1_000
 
 
@@ -46,7 +47,10 @@ def house_bots() -> dict[str, Path]:
 
 
 class Lobby:
-    """Seats every bot that says hello, until `close`."""
+    """Seats every guest that says hello, until `close`.
+
+    Guests are bots whose token nobody issued. The others wait for the matches of whoever did.
+    """
 
     def __init__(self, referee: Referee, address: str, spec: LobbySpec) -> None:
         """`address` is where house bots dial to. Raises RuleSetError."""
@@ -76,15 +80,23 @@ class Lobby:
         self._is_open.set()
 
     async def close(self) -> None:
-        """Stop the house bots."""
+        """Call off what is still being played, and stop the house bots."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for house in self._house:
-            await house.stop()
+        await asyncio.gather(*(house.stop() for house in self._house))
+
+    def dismiss_waiting(self) -> None:
+        """Let guests go that wait for others: no match begins any more."""
+        for bot in self._waiting:
+            _let_go(bot)
+        self._waiting = []
 
     def _arrived(self, bot: Bot) -> None:
-        if bot in self._served or any(house.bot is bot for house in self._house):
+        if bot in self._served or bot.identity.bot:
+            return
+        if self._referee.is_draining:
+            _let_go(bot)
             return
         self._served.add(bot)
         if self._program is not None:
@@ -114,17 +126,18 @@ class Lobby:
                 shift = number % len(table)
                 seated = table[-shift:] + table[:-shift] if shift else table
                 async with self._room:
-                    result = await self._referee.play_bots(self._match(seated), seated)
-                for bot in guests:
-                    _log.info("result", bot=bot.name, **_summary(result, seated.index(bot)))
+                    await self._referee.play_bots(self._match(seated), seated)
                 number += 1
                 if number == self._spec.matches:
                     break
+        except StoppingError:
+            pass  # It began to stop while the guests waited for their place.
+        except HouseBotError as error:
+            _log.error("no match", bots=[bot.name for bot in guests], why=str(error))
         finally:
             for bot in guests:
                 self._served.discard(bot)
-                if bot.session is not None:
-                    bot.session.close()
+                _let_go(bot)
 
     async def _house_players(self) -> list[Bot]:
         return [await house.player() for house in self._house]
@@ -140,81 +153,100 @@ class Lobby:
         )
 
 
-def _summary(result: MatchResult, seat: int) -> Mapping[str, object]:
-    own = result.seats[seat]
-    return {
-        "match_id": result.match_id,
-        "seat": seat,
-        "place": own.place,
-        "totals": [other.total for other in result.seats],
-        "forfeit": own.forfeit.value if own.forfeit else None,
-        "decisions": own.decisions,
-        "charged_ms": own.charged_us // 1_000,
-    }
+def _let_go(bot: Bot) -> None:
+    if bot.session is not None:
+        bot.session.close()
 
 
 class _HouseBot:
     """A sample bot as a process of its own, started again when it has ended."""
 
     def __init__(self, referee: Referee, name: str, program: Path, address: str) -> None:
-        self.bot: Bot | None = None
         self._referee = referee
         self._name = name
         self._program = program
         self._address = address
+        self._bot: Bot | None = None
+        self._token = ""
         self._process: asyncio.subprocess.Process | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()
+        """Held while the process is started or stopped: several tables may ask at once."""
 
     @property
     def capacity(self) -> int:
         """Matches that it can play at once."""
-        session = self.bot.session if self.bot else None
+        session = self._bot.session if self._bot else None
         return session.max_concurrent_matches if session else 1
 
     async def player(self) -> Bot:
         """The connected bot. Raises HouseBotError if it does not start again."""
-        if self.bot is None or not self.bot.is_connected:
-            await self.stop()
-            await self.start()
-        assert self.bot is not None, "a house bot that has started is known"
-        return self.bot
+        async with self._changing:
+            if not await self._is_back():
+                await self._stop()
+                await self._start()
+            assert self._bot is not None, "a house bot that has started is known"
+            return self._bot
 
     async def start(self) -> None:
         """Start the process and wait for its hello. Raises HouseBotError."""
-        token = self._referee.issue_token(f"house-{self._name}", "")
-        self.bot = self._referee.bot(token)
-        path = [entry for entry in sys.path if entry]
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            str(self._program),
-            env={
-                "RUMMY_REFEREE": self._address,
-                "RUMMY_TOKEN": token,
-                "PYTHONPATH": ":".join(path),
-            },
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        self._watcher = asyncio.create_task(self._watch(self._process, token))
+        async with self._changing:
+            await self._start()
+
+    async def stop(self) -> None:
+        """End the process, wait for its end, and refuse its token from then on."""
+        async with self._changing:
+            await self._stop()
+
+    async def _is_back(self) -> bool:
+        """Whether it is connected, perhaps after a moment."""
+        if self._process is None or self._process.returncode is not None:
+            return False
         try:
+            await self._referee.wait_connected(self._token, _BACK_S)
+        except (TimeoutError, ConnectionError):
+            return False
+        # Where any token is let in, a bot that comes back is another object.
+        self._bot = self._referee.bot(self._token)
+        return self._process.returncode is None
+
+    async def _start(self) -> None:
+        self._token = token = self._referee.issue_token(f"house-{self._name}", __version__)
+        self._bot = self._referee.bot(token)
+        path = [entry for entry in sys.path if entry]
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                str(self._program),
+                env={
+                    "RUMMY_REFEREE": self._address,
+                    "RUMMY_TOKEN": token,
+                    "PYTHONPATH": ":".join(path),
+                },
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            self._watcher = asyncio.create_task(self._watch(self._process, token))
             await self._referee.wait_connected(token, _START_S)
-        except (TimeoutError, ConnectionError) as error:
-            await self.stop()
+        except (TimeoutError, OSError) as error:
+            await self._stop()
             raise HouseBotError(f"the house bot {self._name} did not start: {error}") from error
 
     async def _watch(self, process: asyncio.subprocess.Process, token: str) -> None:
         code = await process.wait()
         self._referee.report_exit(token, f"exit code {code}")
 
-    async def stop(self) -> None:
-        """End the process and wait for its end."""
-        if self._process is None or self._watcher is None:
-            return
-        if self._process.returncode is None:
-            self._process.terminate()
-            _, alive = await asyncio.wait({self._watcher}, timeout=2.0)
-            if alive:
-                self._process.kill()
-        await self._watcher
-        self._process = self._watcher = None
+    async def _stop(self) -> None:
+        process, watcher = self._process, self._watcher
+        if process is not None and watcher is not None:
+            if process.returncode is None:
+                process.terminate()
+                _, alive = await asyncio.wait({watcher}, timeout=2.0)
+                if alive:
+                    process.kill()
+            await watcher
+        self._process = self._watcher = self._bot = None
+        if self._token:
+            self._referee.revoke_token(self._token)
+            self._token = ""

@@ -5,6 +5,9 @@ import sys
 
 import structlog
 
+from referee.match.outcome import MatchResult
+from referee.match.spec import MatchSpec
+
 
 def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
     """Set structlog up for a process: details with `verbose`, only errors with `quiet`."""
@@ -26,3 +29,28 @@ def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+def match_fields(spec: MatchSpec, result: MatchResult, duration_s: float) -> dict[str, object]:
+    """The fields of the one line that a match has in the log (docs/serving.md); lists by seat."""
+    seats = result.seats
+    return {
+        "match_id": result.match_id,
+        "rules": spec.rules.preset,
+        "seats": len(seats),
+        "bots": [seat.bot for seat in spec.seats],
+        "versions": [seat.version for seat in spec.seats],
+        "termination": result.termination.value,
+        "text": result.text,
+        "places": [seat.place for seat in seats],
+        "totals": [seat.total for seat in seats],
+        "forfeits": [seat.forfeit.value if seat.forfeit else None for seat in seats],
+        "deals": result.deals,
+        "decisions": [seat.decisions for seat in seats],
+        "charged_ms": [seat.charged_us // 1_000 for seat in seats],
+        "forgiven_ms": [seat.forgiven_us // 1_000 for seat in seats],
+        "illegal_strikes": [seat.illegal_strikes for seat in seats],
+        "time_strikes": [seat.time_strikes for seat in seats],
+        "duration_s": round(duration_s, 3),
+        "head": result.record_hash.hex(),
+    }

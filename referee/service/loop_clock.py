@@ -26,7 +26,10 @@ class LoopClock:
         self._stalls: deque[tuple[int, int]] = deque(maxlen=_KEPT)
         self._due_us = 0
         self._beat: asyncio.TimerHandle | None = None
+        self.stalls = 0
+        """Stalls that have ended, since the beginning."""
         self.total_stalled_us = 0
+        """Their length together."""
 
     def start(self) -> None:
         """Begin to beat; `stop` ends it."""
@@ -43,6 +46,7 @@ class LoopClock:
         now = self.now_us()
         if now - self._due_us > _LATE_US:
             self._stalls.append((self._due_us, now))
+            self.stalls += 1
             self.total_stalled_us += now - self._due_us
         self._due_us = now + BEAT_US
         self._beat = self._loop.call_later(BEAT_US / 1e6, self._on_beat)

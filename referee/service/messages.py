@@ -8,7 +8,7 @@ from referee.engine.observation import has_secret, view
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision, Rejected
-from referee.match.spec import MatchSpec
+from referee.match.spec import MatchSpec, TimeControl
 from referee.service.codec import event_bytes, legal_actions_bytes, observation_bytes
 from referee.service.rules_message import rules_message
 from referee.service.wire import bytes_field, number_field
@@ -39,20 +39,13 @@ class MatchMessages:
     def match_starting(self, seat: int) -> bytes:
         """The match begins for a seat."""
         spec = self._spec
-        control = spec.time_control
         return pb.PlayResponse(
             match_starting=pb.MatchStarting(
                 match_id=spec.match_id,
                 seat=seat,
                 seats=len(spec.seats),
                 rules=self._rules,
-                time_control=pb.TimeControl(
-                    per_decision_ms=control.per_decision_ms,
-                    bank_ms=control.bank_ms,
-                    startup_ms=control.startup_ms,
-                    reconnect_ms=control.reconnect_ms,
-                    match_cap_ms=control.match_cap_ms,
-                ),
+                time_control=time_control_message(spec.time_control),
                 opponents=[
                     pb.Opponent(seat=number, bot=other.bot, version=other.version)
                     for number, other in enumerate(spec.seats)
@@ -103,25 +96,39 @@ class MatchMessages:
 
     def match_ended(self, result: MatchResult) -> bytes:
         """The match is over."""
-        return pb.PlayResponse(
-            match_ended=pb.MatchEnded(
-                match_id=result.match_id,
-                termination=pb.Termination.ValueType(TERMINATIONS[result.termination]),
-                text=result.text,
-                results=[
-                    pb.SeatResult(
-                        seat=number,
-                        place=seat.place,
-                        total=seat.total,
-                        forfeit=pb.Forfeit.ValueType(FORFEITS[seat.forfeit] if seat.forfeit else 0),
-                        charged_us=seat.charged_us,
-                    )
-                    for number, seat in enumerate(result.seats)
-                ],
-                deals=result.deals,
-                record_hash=result.record_hash,
+        return pb.PlayResponse(match_ended=match_ended_message(result)).SerializeToString()
+
+
+def time_control_message(control: TimeControl) -> pb.TimeControl:
+    """The message of a clock's limits."""
+    return pb.TimeControl(
+        per_decision_ms=control.per_decision_ms,
+        bank_ms=control.bank_ms,
+        startup_ms=control.startup_ms,
+        reconnect_ms=control.reconnect_ms,
+        match_cap_ms=control.match_cap_ms,
+    )
+
+
+def match_ended_message(result: MatchResult) -> pb.MatchEnded:
+    """The message of a result, without its record."""
+    return pb.MatchEnded(
+        match_id=result.match_id,
+        termination=pb.Termination.ValueType(TERMINATIONS[result.termination]),
+        text=result.text,
+        results=[
+            pb.SeatResult(
+                seat=number,
+                place=seat.place,
+                total=seat.total,
+                forfeit=pb.Forfeit.ValueType(FORFEITS[seat.forfeit] if seat.forfeit else 0),
+                charged_us=seat.charged_us,
             )
-        ).SerializeToString()
+            for number, seat in enumerate(result.seats)
+        ],
+        deals=result.deals,
+        record_hash=result.record_hash,
+    )
 
 
 def _decision(decision: Decision) -> bytes:

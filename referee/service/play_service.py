@@ -1,7 +1,9 @@
 """`PlayService.Play`: from a call to a session, and from a session's messages to matches."""
 
 import asyncio
+import contextlib
 import itertools
+from collections import Counter
 from collections.abc import Callable
 
 import grpc
@@ -11,6 +13,7 @@ from structlog.contextvars import bound_contextvars
 from referee import __version__
 from referee.match.policy import Policy
 from referee.match.seat_player import Choice
+from referee.service.access import bearer_of
 from referee.service.bots import Bot
 from referee.service.errors import CallError, abort
 from referee.service.session import Limits, Session, forget
@@ -21,6 +24,8 @@ _log = structlog.get_logger()
 _NAME_CHARACTERS = 64
 _REFUSAL_S = 1.0
 """How long a refused call may take to send its first message."""
+_STATUS_S = 2.0
+"""How long the status of a call that ends may take to be sent."""
 _UNKNOWN_TOKEN = "the token is not known here, or was revoked"  # noqa: S105 - no secret
 
 
@@ -35,11 +40,18 @@ class PlayService:
         """By the key of their token."""
         self.on_arrival: Callable[[Bot], None] | None = None
         """Called when a bot has said hello."""
+        self.ended: Counter[str] = Counter()
+        """Streams that ended, by reason: of the status, or ENDED, or GOODBYE. Refusals as well."""
         self._limits = limits
         self._policy = policy
         self._max_sessions = max_sessions
         self._sessions: dict[Session, Bot] = {}
         self._numbers = itertools.count(1)
+
+    @property
+    def open_sessions(self) -> int:
+        """Streams that are open, those included that have not said hello."""
+        return len(self._sessions)
 
     def bot_of(self, token: str) -> Bot | None:
         """The bot that a token stands for; it need not be connected."""
@@ -76,6 +88,7 @@ class PlayService:
                 text = f"all {self._max_sessions} sessions are taken: try again later"
                 raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "SESSIONS", text)
         except CallError as refusal:
+            self.ended[refusal.reason] += 1
             _log.warning("call refused", reason=refusal.reason, peer=context.peer())
             # A client that is still sending its hello when the status comes can lose the status.
             hello = asyncio.ensure_future(context.read())
@@ -89,6 +102,8 @@ class PlayService:
             error = await session.run()
         finally:
             del self._sessions[session]
+            clean = "GOODBYE" if session.said_goodbye else "ENDED"
+            self.ended[error.reason if error is not None else clean] += 1
             bot.detach(session, error.text if error is not None and error.is_fault else "")
             if self.tokens.is_open and not bot.seats and bot not in self._sessions.values():
                 self.bots.pop(bot.identity.key, None)
@@ -98,13 +113,17 @@ class PlayService:
                 else:
                     _log.info("session ended", goodbye=session.said_goodbye)
         if error is not None:
-            await abort(context, error)
+            # The status waits behind what the bot does not read: a bot that never reads again
+            # would keep the call, and all that hangs on it, for as long as it stays connected.
+            # gRPC also keeps the last such error, with the frames that it went through.
+            del session, bot
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STATUS_S):
+                    await abort(context, error.with_traceback(None))
 
     def _authenticate(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Bot:
-        header = dict(context.invocation_metadata() or ()).get("authorization", "")
-        text = header.decode("utf-8", "replace") if isinstance(header, bytes) else header
-        scheme, _, token = text.partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        token = bearer_of(context)
+        if not token:
             if not self.tokens.is_open:
                 wanted = "metadata must hold `authorization: Bearer TOKEN`"
                 raise CallError(grpc.StatusCode.UNAUTHENTICATED, "NO_TOKEN", wanted)

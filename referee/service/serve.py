@@ -1,105 +1,183 @@
-"""`referee serve`: one process that listens, plays, and stops gracefully."""
+"""`referee serve`: one process that listens, plays, and stops gracefully (docs/serving.md)."""
 
 import asyncio
-import ipaddress
 import signal
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import structlog
 
 from referee.engine.ruleset import RuleSet
+from referee.service.access import TokenFileError, organiser_token
+from referee.service.addresses import AddressError, check_address, is_local
 from referee.service.lobby import HouseBotError, Lobby, LobbySpec, house_bots
 from referee.service.logs import configure_logs
+from referee.service.match_service import MatchService
+from referee.service.meter import Meter
 from referee.service.server import ListenError, Referee
+from referee.service.tls import Tls, TlsError, TlsFiles, read_tls
 
 _log = structlog.get_logger()
-_GRACE_S = 10.0
-_SOCKET_PATH_BYTES = 107
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - read, not listened on
 
 
 class ServeError(ValueError):
     """The server cannot be run as asked; the message says what is allowed."""
 
 
-def check_addresses(addresses: Sequence[str], *, insecure: bool) -> None:
-    """Raise ServeError for what is no address, or is plain TCP beyond this machine."""
-    for address in addresses:
-        if address.startswith("unix:"):
-            path = Path(address.removeprefix("unix:"))
-            if not 1 <= len(str(path).encode()) <= _SOCKET_PATH_BYTES or path.is_dir():
-                raise ServeError(
-                    f"{address}: a socket path has 1–{_SOCKET_PATH_BYTES} bytes and is no folder"
-                )
-            if not path.parent.is_dir():
-                raise ServeError(f"{address}: there is no folder {path.parent}")
-            continue
-        host, colon, port = address.rpartition(":")
-        if not colon or not port.isdigit() or int(port) > 65_535 or not host:
-            raise ServeError(f"{address!r} is no address: allowed are HOST:PORT and unix:PATH")
-        if not insecure and not _is_loopback(host.strip("[]")):
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What `referee serve` is asked for. Empty or None: without it."""
+
+    listen: tuple[str, ...]
+    rules: RuleSet
+    seats: int = 2
+    house: str = ""
+    """One of `house_bots`."""
+    matches: int = 1
+    """For each guest; 0: until it leaves."""
+    insecure: bool = False
+    """Allow plain TCP, and metrics, beyond this machine."""
+    tls: TlsFiles | None = None
+    metrics: str = ""
+    """Address of the metrics."""
+    organiser_token_file: Path | None = None
+    require_tokens: bool = False
+    """Only bots whose token was issued may play, and nothing begins by itself."""
+    grace_s: float = 10.0
+    """How long running matches may go on after the first signal."""
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What was read before anything began."""
+
+    tls: Tls | None
+    organiser_token: str
+
+
+def prepare(options: ServeOptions) -> Prepared:
+    """Check all that can be checked, and read the files. Raises ServeError."""
+    if options.require_tokens and options.organiser_token_file is None:
+        raise ServeError(
+            "--require-tokens needs --organiser-token-file: only an organiser can issue tokens"
+        )
+    if options.require_tokens and options.house:
+        raise ServeError(
+            f"--play {options.house} is for guests, and --require-tokens lets none in: allowed is"
+            " one of the two"
+        )
+    known = house_bots()
+    if options.house and options.house not in known:
+        raise ServeError(f"no house bot is called {options.house!r}: there are {', '.join(known)}")
+    try:
+        _check_addresses(options)
+        tls = read_tls(options.tls) if options.tls is not None else None
+        path = options.organiser_token_file
+        return Prepared(tls, organiser_token(path) if path is not None else "")
+    except (AddressError, TlsError, TokenFileError) as error:
+        raise ServeError(str(error)) from error
+
+
+def _check_addresses(options: ServeOptions) -> None:
+    for address in options.listen:
+        check_address(address)
+        if not is_local(address) and options.tls is None and not options.insecure:
             raise ServeError(
                 f"{address} can be reached from outside, and plain TCP hides neither hands nor"
-                " tokens: listen on 127.0.0.1, or say --insecure"
+                " tokens: listen on 127.0.0.1, give --tls-cert and --tls-key, or say --insecure"
             )
+    if not options.metrics:
+        return
+    if options.metrics.startswith("unix:"):
+        raise ServeError(f"{options.metrics}: metrics are served at HOST:PORT, such as 127.0.0.1:0")
+    check_address(options.metrics)
+    if not is_local(options.metrics) and not options.insecure:
+        raise ServeError(
+            f"--metrics {options.metrics} can be reached from outside, and metrics are never"
+            " encrypted: allowed is loopback such as 127.0.0.1:9464, or --insecure"
+        )
+    if find_spec("prometheus_client") is None:
+        raise ServeError("--metrics needs an extra: pip install 'rummy-referee[metrics]'")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-async def serve_until_stopped(
-    addresses: Sequence[str],
-    rules: RuleSet,
-    *,
-    seats: int,
-    house: str,
-    matches: int,
-    verbose: bool,
-) -> None:
+async def serve_until_stopped(options: ServeOptions, prepared: Prepared) -> None:
     """Serve until SIGINT or SIGTERM. Raises ServeError."""
-    configure_logs(verbose=verbose)
-    referee = Referee(is_open=True)
-    stop = asyncio.Event()
+    configure_logs(verbose=options.verbose)
     loop = asyncio.get_running_loop()
+    signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    lobby = None
+        loop.add_signal_handler(number, signals.put_nowait, number)
     try:
-        bound = await referee.listen(*addresses)
-        for address in bound:
-            _log.info("listening", address=address, rules=rules.preset)
-        spec = LobbySpec(rules, seats, house, matches)
-        lobby = Lobby(referee, _dialled(bound[0]), spec)
-        await lobby.open()
-        await stop.wait()
-        _log.info("stopping: running matches have ten seconds; again to stop at once")
-        stop.clear()
-        again = asyncio.create_task(stop.wait())
-        drained = asyncio.create_task(referee.drain(_GRACE_S))
-        await asyncio.wait({again, drained}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (again, drained):
-            task.cancel()
+        async with _serving(options, prepared) as (referee, lobby):
+            if not await _is_interrupted(lobby.open(), signals):
+                await signals.get()
+            _log.info("stopping", running=referee.running, grace_s=options.grace_s)
+            referee.is_draining = True
+            lobby.dismiss_waiting()
+            await _is_interrupted(referee.drain(options.grace_s), signals)
+            referee.abort_running("the referee is stopping")
     except (ListenError, HouseBotError) as error:
         raise ServeError(str(error)) from error
+    _log.info("stopped")
+
+
+@asynccontextmanager
+async def _serving(
+    options: ServeOptions, prepared: Prepared
+) -> AsyncIterator[tuple[Referee, Lobby]]:
+    """A referee that listens, and its lobby, which is not open yet; both are closed at the end."""
+    tls = prepared.tls
+    meter = Meter() if options.metrics else None
+    async with AsyncExitStack() as stack:
+        house = ""
+        if options.house:
+            # House bots speak no TLS and need none: they have a socket of their own.
+            folder = stack.enter_context(TemporaryDirectory(prefix="referee-"))
+            house = f"unix:{folder}/house.sock"
+        referee = Referee(is_open=not options.require_tokens, meter=meter)
+        stack.push_async_callback(referee.close)
+        if prepared.organiser_token:
+            referee.tokens.admit_organiser(prepared.organiser_token)
+            organisers = MatchService(referee)
+            referee.add_service(organisers.name, organisers.handler())
+            referee.on_arrival(organisers.arrived)
+            stack.callback(organisers.close)
+        addresses = [*options.listen, house] if house else options.listen
+        bound = await referee.listen(*addresses, credentials=tls.credentials if tls else None)
+        for address in bound[: len(options.listen)]:
+            is_tls = tls is not None and not address.startswith("unix:")
+            _log.info("listening", address=address, tls=is_tls, rules=options.rules.preset)
+        if tls is not None:
+            _log.info("certificate", not_after=tls.not_after)
+        if meter is not None:
+            from referee.service.metrics import start_metrics  # noqa: PLC0415 - an extra
+
+            metrics = start_metrics(options.metrics, referee, meter)
+            stack.push_async_callback(asyncio.to_thread, metrics.close)
+            _log.info("serving metrics", url=f"http://{metrics.address}/metrics")
+        spec = LobbySpec(options.rules, options.seats, options.house, options.matches)
+        lobby = Lobby(referee, house, spec)
+        stack.push_async_callback(lobby.close)
+        yield referee, lobby
+
+
+async def _is_interrupted(
+    work: Coroutine[None, None, object], signals: "asyncio.Queue[int]"
+) -> bool:
+    """Do some work, unless a signal comes first and ends it; whether one came."""
+    working = asyncio.create_task(work)
+    signalled = asyncio.create_task(signals.get())
+    try:
+        await asyncio.wait({working, signalled}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+        return signalled.done()
     finally:
-        if lobby is not None:
-            await lobby.close()
-        await referee.close()
-
-
-def _dialled(address: str) -> str:
-    """The address at which a house bot on this machine finds a referee that listens there."""
-    host, _, port = address.rpartition(":")
-    return f"{_ANYWHERE[host]}:{port}" if host in _ANYWHERE else address
-
-
-def check_house(name: str) -> None:
-    """Raise ServeError unless this is a house bot, or empty for none."""
-    known = house_bots()
-    if name and name not in known:
-        raise ServeError(f"no house bot is called {name!r}: there are {', '.join(known)}")
+        for task in (working, signalled):
+            task.cancel()
+        await asyncio.gather(working, signalled, return_exceptions=True)

@@ -1,10 +1,8 @@
 """The referee as one object: listen, let bots in, play matches, stop."""
 
 import asyncio
-import socket
-import stat
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import grpc
 import structlog
@@ -16,9 +14,13 @@ from referee.match.outcome import MatchResult
 from referee.match.policy import Policy
 from referee.match.runner import Match
 from referee.match.spec import MatchSpec
+from referee.service.access import ReflectionGuard
+from referee.service.addresses import AddressError, is_local, remove_dead_socket, socket_path
 from referee.service.bots import Bot, SeatOfBot
+from referee.service.logs import match_fields
 from referee.service.loop_clock import LoopClock
 from referee.service.messages import MatchMessages
+from referee.service.meter import Meter, MeteredClock, MeteredSeat
 from referee.service.play_service import PlayService
 from referee.service.session import Limits
 from referee.service.tokens import Tokens
@@ -30,6 +32,10 @@ _PLAY_SERVICE = play_pb2.DESCRIPTOR.services_by_name["PlayService"].full_name
 
 class ListenError(OSError):
     """The address cannot be listened on; the message says why and what to do."""
+
+
+class StoppingError(RuntimeError):
+    """The referee is about to stop: no match begins any more."""
 
 
 def _server_options(limits: Limits) -> list[tuple[str, int]]:
@@ -63,59 +69,83 @@ class Referee:
         policy: Policy = Policy(),  # noqa: B008 - frozen
         max_sessions: int = 2_000,
         is_open: bool = False,
+        meter: Meter | None = None,
     ) -> None:
         """With `is_open` any token is let in, under the name that the bot gives itself."""
         self._policy = policy
-        self._clock = LoopClock(asyncio.get_running_loop())
-        self._play = PlayService(Tokens(is_open=is_open), limits, policy, max_sessions=max_sessions)
-        self._server = grpc.aio.server(options=_server_options(limits))
-        self._server.add_generic_rpc_handlers((self._play.handler(),))
+        self._meter = meter
+        self.clock = LoopClock(asyncio.get_running_loop())
+        self.tokens = Tokens(is_open=is_open)
+        self._play = PlayService(self.tokens, limits, policy, max_sessions=max_sessions)
+        guard = ReflectionGuard(self.tokens, lambda: self.is_exposed)
+        self._play.on_arrival = self._arrived
+        self._arrivals: list[Callable[[Bot], None]] = []
+        self._server = grpc.aio.server(interceptors=(guard,), options=_server_options(limits))
         self._health = health.aio.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = (_PLAY_SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(names, self._server)
+        self._names: list[str] = []
+        self.add_service(_PLAY_SERVICE, self._play.handler())
         self._matches: dict[str, Match] = {}
         self.is_draining = False
-        """Whether the service is about to stop: no match should begin."""
+        """Whether the service is about to stop: no match begins."""
+        self.is_exposed = False
+        """Whether others than this machine can reach it."""
         self._all_ended: asyncio.Future[None] | None = None
 
     # --- listening and stopping -----------------------------------------------------------------
 
-    async def listen(self, *addresses: str) -> list[str]:
+    def add_service(self, name: str, handler: grpc.GenericRpcHandler) -> None:
+        """Serve one more service, by its full name; before `listen`."""
+        self._server.add_generic_rpc_handlers((handler,))
+        self._names.append(name)
+
+    async def listen(
+        self, *addresses: str, credentials: grpc.ServerCredentials | None = None
+    ) -> list[str]:
         """Serve on each `HOST:PORT` (port 0: any) or `unix:PATH`, once; the addresses for bots.
 
-        Raises ListenError.
+        With `credentials` every TCP address speaks TLS; a unix socket never does. Raises
+        ListenError.
         """
-        bound = [self._bind(address) for address in addresses]
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, self._server)
+        try:
+            self.is_exposed = not all(is_local(address) for address in addresses)
+            bound = [self._bind(address, credentials) for address in addresses]
+        except AddressError as error:
+            raise ListenError(str(error)) from error
         await self._server.start()
-        self._clock.start()
-        for name in ("", _PLAY_SERVICE):
+        self.clock.start()
+        for name in ("", *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         return bound
 
-    def _bind(self, address: str) -> str:
-        is_unix = address.startswith("unix:")
-        if is_unix:
-            _remove_dead_socket(Path(address.removeprefix("unix:")))
+    def _bind(self, address: str, credentials: grpc.ServerCredentials | None) -> str:
+        path = socket_path(address)
+        if path is not None:
+            remove_dead_socket(path)
         try:
-            port = self._server.add_insecure_port(address)
+            if path is None and credentials is not None:
+                port = self._server.add_secure_port(address, credentials)
+            else:
+                port = self._server.add_insecure_port(address)
         except RuntimeError as error:
             raise ListenError(
                 f"cannot listen on {address}: is it taken by another process, or not yours to use?"
             ) from error
-        return address if is_unix else f"{address.rpartition(':')[0]}:{port}"
+        return address if path is not None else f"{address.rpartition(':')[0]}:{port}"
 
     async def close(self, grace_s: float = 1.0) -> None:
-        """Abort what is still being played, end all sessions, and stop serving."""
+        """Abort what is still being played, end all sessions with OK, and stop serving."""
+        self.is_draining = True
         await self._health.enter_graceful_shutdown()
-        for match in list(self._matches.values()):
-            match.abort("the referee is stopping")
+        self.abort_running("the referee is stopping")
         self._play.close_all()
         await self._server.stop(grace_s)
-        self._clock.stop()
+        self.clock.stop()
 
     async def drain(self, timeout_s: float) -> bool:
-        """Wait for running matches while no other should begin; whether all have ended."""
+        """Begin no match any more and wait for those that run; whether all have ended."""
         self.is_draining = True
         await self._health.enter_graceful_shutdown()
         if self._matches:
@@ -123,24 +153,63 @@ class Referee:
             await asyncio.wait({self._all_ended}, timeout=timeout_s)
         return not self._matches
 
+    def abort_running(self, why: str) -> list[str]:
+        """End all running matches without a result; their ids."""
+        aborted = self.running
+        if aborted:
+            _log.warning("matches aborted", why=why, match_ids=aborted)
+        for match in list(self._matches.values()):
+            match.abort(why)
+        return aborted
+
+    # --- what is going on -----------------------------------------------------------------------
+
+    @property
+    def running(self) -> list[str]:
+        """Ids of the matches that are being played."""
+        return [match_id for match_id, match in list(self._matches.items()) if not match.result]
+
+    @property
+    def open_sessions(self) -> int:
+        """Streams of bots that are open, those included that have not said hello."""
+        return self._play.open_sessions
+
+    @property
+    def sessions_ended(self) -> Mapping[str, int]:
+        """How many streams ended and calls were refused, by reason."""
+        return self._play.ended
+
     # --- bots -----------------------------------------------------------------------------------
 
     def issue_token(self, bot: str, version: str) -> str:
         """A token for one process of a bot."""
-        return self._play.tokens.issue(bot, version)
+        return self.tokens.issue(bot, version)
 
     def revoke_token(self, token: str) -> None:
-        """Refuse the token from now on and end its session."""
+        """Refuse the token, a bot's or an organiser's, from now on; a bot's session ends."""
         bot = self._play.bot_of(token)
-        self._play.tokens.revoke(token)
+        self.tokens.revoke(token)
         if bot is not None:
-            self._play.bots.pop(bot.identity.key, None)
-            if bot.session is not None:
-                bot.session.close()
+            self.revoke_bot(bot)
+
+    def revoke_bot(self, bot: Bot) -> None:
+        """Refuse its token from now on and end its session."""
+        self.tokens.revoke_key(bot.identity.key)
+        self._play.bots.pop(bot.identity.key, None)
+        if bot.session is not None:
+            bot.session.close()
+
+    def bots(self) -> Iterable[Bot]:
+        """All bots that are known: those of issued tokens that were used, and guests."""
+        return list(self._play.bots.values())
 
     def on_arrival(self, callback: Callable[[Bot], None]) -> None:
-        """Call back whenever a bot has said hello."""
-        self._play.on_arrival = callback
+        """Call back, after those who asked before, whenever a bot has said hello."""
+        self._arrivals.append(callback)
+
+    def _arrived(self, bot: Bot) -> None:
+        for callback in self._arrivals:
+            callback(bot)
 
     async def wait_connected(self, token: str, timeout_s: float) -> None:
         """Wait for the bot's hello. Raises TimeoutError; ConnectionError if its process ended."""
@@ -167,14 +236,35 @@ class Referee:
         """
         return await self.play_bots(spec, [self.bot(token) for token in tokens])
 
-    async def play_bots(self, spec: MatchSpec, bots: Sequence[Bot]) -> MatchResult:
-        """As `play`, for bots that are known. Raises ValueError for a wrong number of them."""
+    async def play_bots(
+        self,
+        spec: MatchSpec,
+        bots: Sequence[Bot],
+        on_created: Callable[[Match], None] | None = None,
+    ) -> MatchResult:
+        """As `play`, for bots that are known. `on_created` gets the match before it starts.
+
+        Raises ValueError for a wrong number of them, StoppingError when no match may begin.
+        """
         if len(bots) != len(spec.seats):
             raise ValueError(f"{len(bots)} bots for {len(spec.seats)} seats")
+        if self.is_draining:
+            raise StoppingError(f"the referee is stopping: {spec.match_id} does not begin")
+        begin = time.monotonic()
         ended: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
-        match = self._new_match(spec, bots, lambda result: _resolve(ended, result))
+
+        def on_end(result: MatchResult) -> None:
+            _log.info("match ended", **match_fields(spec, result, time.monotonic() - begin))
+            if self._meter is not None:
+                self._meter.ended(result)
+            if not ended.done():
+                ended.set_result(result)
+
+        match = self._new_match(spec, bots, on_end)
         self._matches[spec.match_id] = match
         try:
+            if on_created is not None:
+                on_created(match)
             match.start()
             for seat, bot in enumerate(bots):
                 if bot.exited:
@@ -193,44 +283,22 @@ class Referee:
     ) -> Match:
         game = RummyGame(spec.rules, len(spec.seats), spec.secret, spec.first_dealer)
         messages = MatchMessages(spec, self._policy)
-        seats = [SeatOfBot(bot, number, messages) for number, bot in enumerate(bots)]
+        meter = self._meter
+        seats = [
+            SeatOfBot(bot, number, messages)
+            if meter is None
+            else MeteredSeat(bot, number, messages, meter)
+            for number, bot in enumerate(bots)
+        ]
 
         def on_fault(error: Exception) -> None:
             _log.error("the referee failed", match_id=spec.match_id, exc_info=error)
 
-        match = Match(spec, game, seats, self._clock, on_end, on_fault, self._policy)
+        match = Match(spec, game, seats, self.clock, on_end, on_fault, self._policy)
+        if meter is not None:
+            for place in match.seats:
+                place.clock = MeteredClock(spec.time_control, meter)
         for seat, bot in zip(seats, bots, strict=True):
             seat.match = match
             bot.seats[spec.match_id] = seat
         return match
-
-
-def _resolve(ended: "asyncio.Future[MatchResult]", result: MatchResult) -> None:
-    seats = [seat.place for seat in result.seats]
-    _log.info(
-        "match ended",
-        match_id=result.match_id,
-        termination=result.termination.value,
-        text=result.text,
-        places=seats,
-        deals=result.deals,
-    )
-    if not ended.done():
-        ended.set_result(result)
-
-
-def _remove_dead_socket(path: Path) -> None:
-    """Remove a socket file that nobody listens on any more. Raises ListenError for other files."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISSOCK(mode):
-        raise ListenError(f"{path} exists and is not a socket: choose another path")
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-            return
-    raise ListenError(f"{path} is a socket that another process listens on")

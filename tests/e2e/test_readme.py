@@ -97,6 +97,6 @@ def test_the_readmes_bot_plays_against_a_house_bot(tmp_path: Path) -> None:
         _, log = server.communicate(timeout=60)
     assert bot.returncode == 0, bot.stderr
     assert "place: " in bot.stdout
-    assert '"event": "result"' in log
+    assert '"event": "match ended"' in log
     assert server.returncode == 0
     assert processes_under(tmp_path) == []

@@ -1,210 +1,336 @@
-"""Positions, and their twins that differ only in what one seat may not know."""
+"""Two matches side by side that differ in all that one viewer may not know, at every step.
+
+The twin has other decks, other randomness, other clocks and strikes of the other seats from the
+start, and before each step the cards that the viewer cannot see are exchanged anew. What is done
+in public is the same at the same moments, so the viewer must be told the same at the same moments.
+"""
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from referee.engine.actions import Action, Verb, discard, lay_off, meld, swap
+from referee.engine.actions import Action
 from referee.engine.cards import Card, Cards, cards_of, multiset, remove_all
-from referee.engine.events import DealStarted, Discarded, Drew, Event
+from referee.engine.events import DealStarted, Event
 from referee.engine.game import RummyGame
-from referee.engine.legality import legal_actions
+from referee.engine.observation import view
+from referee.engine.presets import make_ruleset
+from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.engine.shuffle import SeededShuffler
-from referee.engine.state import Phase, State
-from referee.engine.transition import apply, start_deal
+from referee.engine.state import Out, Phase, State
+from referee.match.outcome import MatchResult
 from referee.match.policy import Policy
 from referee.match.runner import Match
-from referee.match.seat_player import Choice, Decision
-from referee.match.spec import MatchSpec
+from referee.match.seat import Seat
+from referee.match.seat_player import Choice, Decision, Rejected
+from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from referee.service.codec import event_bytes, observation_bytes
 from referee.service.messages import MatchMessages
+from referee.service.spectators import EventLog
 from tests.engine.random_rules import random_rules
-from tests.match.fakes import FakeClock, ScriptedPlayer, make_spec
+from tests.match.fakes import FakeClock
+
+Viewer = int | None
+"""A seat, or None for a spectator."""
+POLICY: Final = Policy(
+    illegal_strikes_tolerated=10**6,
+    time_strikes_tolerated=10**6,
+    most_forgiven_us_per_decision=10**12,
+    most_forgiven_us_per_match=10**12,
+)
+"""What the twin's other seats do more than the first one's must not end the match."""
+CONTROL: Final = TimeControl(per_decision_ms=1_000, bank_ms=3_000, match_cap_ms=86_400_000)
+
+
+class CommittedSpec(MatchSpec):
+    """The decks are hidden behind a commitment that is held fixed."""
+
+    __slots__ = ()
+
+    @property
+    def commitment(self) -> bytes:
+        """The same whatever the secret is."""
+        return bytes(range(32))
+
+
+# --- cards --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Position:
-    """A state of a running deal and the last events that led there."""
+class Kept:
+    """What stays as it is when hidden cards are exchanged."""
 
-    case: str
-    """What to repeat it by."""
-    spec: MatchSpec
-    state: State
-    events: tuple[Event, ...]
-
-
-def random_positions(
-    seed: str, preset: str, seats: int, number: int, *, hidden: bool = False
-) -> Iterator[Position]:
-    """Positions out of random play under random rules of a preset."""
-    chance = random.Random(f"{seed} {preset} {seats}")
-    found = 0
-    while found < number:
-        rules, overrides = random_rules(chance, preset, seats)
-        if chance.random() < 0.3:
-            overrides = {}
-        if hidden:
-            overrides = {**overrides, "final_discard_hidden": True}
-        spec = make_spec(seats, preset, overrides)
-        del rules
-        state, opening = start_deal(spec.rules, [0] * seats, SeededShuffler(chance.randbytes(32)))
-        events: list[Event] = list(opening)
-        eager = chance.choice((0.2, 0.9))
-        for step in range(chance.choice((5, 40, 150))):
-            legal = legal_actions(state)
-            if not legal:
-                break
-            if chance.random() < 0.15:
-                case = f"seed {seed!r}, {preset}, {seats} seats, position {found}, step {step}"
-                yield Position(case, spec, state.copy(), tuple(events[-chance.randint(1, 12) :]))
-                found += 1
-                if found == number:
-                    return
-            plays = [action for action in legal if action.size > 1]
-            some = plays if plays and chance.random() < eager else legal
-            events += apply(state, chance.choice(some))
+    seat: int = 0
+    """Whose cards below stay."""
+    cards: Cards = 0
+    top: bool = False
+    """The next card of the stock stays."""
+    all_hands: bool = False
 
 
-def twin_state(
-    state: State, seat: int, chance: random.Random, *, actor_keeps: Cards = 0, top: bool = False
-) -> State:
-    """Exchange the cards that `seat` cannot see: other hands and the stock.
-
-    The seat on turn keeps the cards `actor_keeps`; with `top` the next card of the stock stays.
-    """
+def exchange(state: State, viewer: Viewer, chance: random.Random, kept: Kept) -> State:
+    """A state that looks the same to the viewer, with the other hands and the stock dealt anew."""
     twin = state.copy()
-    kept = [0] * state.seats
-    if seat != state.turn:
-        kept[state.turn] = actor_keeps
-    others = [number for number in range(state.seats) if number != seat]
-    free = {number: cards_of(remove_all(state.hands[number], kept[number])) for number in others}
-    stays = state.stock[-1:] if top else []
-    pool = [card for number in others for card in free[number]]
-    pool += state.stock[: len(state.stock) - len(stays)]
+    stays = state.stock[-1:] if kept.top else []
+    pool = state.stock[: len(state.stock) - len(stays)]
+    hands: list[tuple[int, Cards, int]] = []
+    if not kept.all_hands:
+        for seat, hand in enumerate(state.hands):
+            if seat != viewer and hand:
+                held = kept.cards if seat == kept.seat else 0
+                free = cards_of(remove_all(hand, held) if held else hand)
+                hands.append((seat, held, len(free)))
+                pool += free
     chance.shuffle(pool)
-    for number in others:
-        size = len(free[number])
-        twin.hands[number] = multiset([*cards_of(kept[number]), *pool[:size]])
+    for seat, held, size in hands:
+        dealt = pool[:size]
         del pool[:size]
+        twin.hands[seat] = multiset([*cards_of(held), *dealt] if held else dealt)
     twin.stock = pool + stays
     return twin
 
 
-def twin_events(events: Sequence[Event], seat: int, chance: random.Random) -> list[Event]:
-    """Exchange what the events hide from `seat`."""
+class LeadGame(RummyGame):
+    """Keeps every deal as it was dealt, and what has happened."""
 
-    def other_than(card: Card | None) -> Card:
-        return chance.choice([other for other in range(52) if other != card])
+    def __init__(self, spec: MatchSpec) -> None:
+        self.dealt: dict[int, tuple[State, list[Event]]] = {}
+        self.happened: list[Event] = []
+        super().__init__(spec.rules, len(spec.seats), spec.secret, spec.first_dealer)
 
-    twins: list[Event] = []
-    for event in events:
-        if isinstance(event, Drew) and not event.from_discard and event.seat != seat:
-            twins.append(Drew(event.seat, from_discard=False, card=other_than(event.card)))
-        elif isinstance(event, Discarded) and event.hidden and event.seat != seat:
-            twins.append(Discarded(event.seat, card=other_than(event.card), hidden=True))
-        elif isinstance(event, DealStarted):
-            hands = tuple(
-                hand
-                if owner == seat or hand is None
-                else multiset(chance.sample(range(52), hand.bit_count()))
-                for owner, hand in enumerate(event.hands)
-            )
-            twins.append(replace(event, hands=hands))
-        else:
-            twins.append(event)
-    return twins
+    def _deal(
+        self, deal: int, dealer: int, totals: Sequence[int], out: Out
+    ) -> tuple[State, list[Event]]:
+        state, events = self._make_deal(deal, dealer, totals, out)
+        self.happened += events
+        return state, events
 
+    def _make_deal(
+        self, deal: int, dealer: int, totals: Sequence[int], out: Out
+    ) -> tuple[State, list[Event]]:
+        state, events = super()._deal(deal, dealer, totals, out)
+        self.dealt[deal] = state.copy(), events
+        return state, events
 
-class GameFrom(RummyGame):
-    """A game that begins in the middle of its first deal."""
-
-    def __init__(self, spec: MatchSpec, state: State, events: Sequence[Event]) -> None:
-        super().__init__(spec.rules, len(spec.seats), spec.secret)
-        self.state = state
-        self._opening = list(events)
+    def apply(self, action: Action) -> list[Event]:
+        """Play it and take note."""
+        events = super().apply(action)
+        self.happened += events
+        return events
 
 
-class WirePlayer(ScriptedPlayer):
-    """Keeps what would be written to its bot, as bytes."""
+class TwinGame(LeadGame):
+    """Deals as the other game did, but for what the viewer cannot see."""
 
-    def __init__(self, messages: MatchMessages, number: int) -> None:
-        super().__init__()
-        self._messages = messages
+    def __init__(self, spec: MatchSpec, leader: LeadGame, viewer: Viewer, seed: bytes) -> None:
+        self._leader = leader
+        self._viewer = viewer
+        self._chance = random.Random(seed)
+        self.other_shuffler = SeededShuffler(seed)
+        super().__init__(spec)
+
+    def _make_deal(
+        self, deal: int, dealer: int, totals: Sequence[int], out: Out
+    ) -> tuple[State, list[Event]]:
+        state, (started, *others) = self._leader.dealt[deal]
+        assert (state.dealer, state.totals, state.out) == (dealer, list(totals), out)
+        assert isinstance(started, DealStarted)
+        # A deal that ended at once has shown all hands.
+        kept = Kept(all_hands=state.phase is Phase.OVER)
+        twin = exchange(state, self._viewer, self._chance, kept)
+        return twin, [replace(started, hands=tuple(twin.hands)), *others]
+
+
+# --- the match around them ----------------------------------------------------------------------
+
+
+class TwinClock(FakeClock):
+    """Time that has passed can turn out to have been a stall: no timer was late for it."""
+
+    def forgive(self, since_us: int, until_us: int) -> None:
+        """The referee stood still in this span."""
+        self._stalls = [(since_us, until_us)]
+
+
+Feed = list[tuple[int, bytes]]
+"""What a viewer was sent, and when."""
+
+
+class Seated:
+    """A seat player that keeps its last decision, and for the viewer all that goes to its bot."""
+
+    def __init__(self, world: "World", number: int) -> None:
+        self._world = world
         self._number = number
-        self.sent: list[bytes] = []
+        self._is_watched = number == world.viewer
+        self.decision: Decision | None = None
+
+    def _send(self, message: bytes) -> None:
+        self._world.feed.append((self._world.clock.now_us(), message))
 
     def match_starting(self) -> None:
         """Write it down."""
-        self.sent.append(self._messages.match_starting(self._number))
+        if self._is_watched:
+            self._send(self._world.messages.match_starting(self._number))
 
     def update(
         self, first_event_number: int, events: Sequence[Event], decision: Decision | None
     ) -> None:
         """Write it down."""
-        super().update(first_event_number, events, decision)
-        number = self._number
-        self.sent.append(self._messages.update(number, first_event_number, events, decision))
+        if decision is not None:
+            self.decision = decision
+        if self._is_watched:
+            number = self._number
+            self._send(self._world.messages.update(number, first_event_number, events, decision))
 
-    def rejected(self, rejected: object) -> None:
+    def rejected(self, rejected: Rejected) -> None:
         """Write it down."""
-        self.sent.append(self._messages.rejected(rejected))  # type: ignore[arg-type]
+        if self._is_watched:
+            self._send(self._world.messages.rejected(rejected))
+
+    def match_ended(self, result: MatchResult) -> None:
+        """Write it down, without what is told of the others' clocks after the end."""
+        if self._is_watched:
+            seats = tuple(
+                one if number == self._number else replace(one, charged_us=0)
+                for number, one in enumerate(result.seats)
+            )
+            told = replace(result, seats=seats, record_hash=b"")
+            self._send(self._world.messages.match_ended(told))
 
 
-def _never(error: Exception) -> None:
+class Spectator:
+    """Whatever a spectator is sent of a match, in any way that there is. Add further ways here."""
+
+    def __init__(self, match: Match, game: LeadGame) -> None:
+        self._game = game
+        self._log = EventLog()
+        self._log.follow(match)
+        self._told = 0
+
+    def take(self) -> Iterator[bytes]:
+        """What is new: as the engine allows it to be seen, and as it is written to a watcher."""
+        for event in self._game.happened:
+            yield event_bytes(view(event, None))
+        yield observation_bytes(self._game.observe(None))
+        while self._told < self._log.last:
+            message, self._told = self._log.update(self._told, whole=False)
+            yield message
+
+
+def _raise(error: Exception) -> None:
     raise error
 
 
-class WireTable:
-    """A match from a position, with everything that would go over the wire."""
+class World:
+    """One of the two matches."""
 
-    def __init__(self, spec: MatchSpec, state: State, events: Sequence[Event]) -> None:
-        messages = MatchMessages(spec, Policy())
-        self.clock = FakeClock()
-        self.players = [WirePlayer(messages, number) for number in range(len(spec.seats))]
-        self.game = GameFrom(spec, state, events)
-        self.match = Match(spec, self.game, self.players, self.clock, lambda _: None, _never)
+    def __init__(self, spec: MatchSpec, game: LeadGame, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self.clock = TwinClock()
+        self.feed: Feed = []
+        self.spec = spec
+        self.messages = MatchMessages(spec, POLICY)
+        self.game = game
+        self.players = [Seated(self, number) for number in range(len(spec.seats))]
+        self.match = Match(
+            spec, game, self.players, self.clock, lambda _: None, _raise, policy=POLICY
+        )
+        self._spectator = Spectator(self.match, game)
         self.match.start()
-        for number in range(len(spec.seats)):
+
+    def begin(self) -> None:
+        """Every seat is ready."""
+        for number in range(len(self.players)):
             self.match.ready(number)
 
-    def answer(self, seat: int, *actions: Action) -> None:
-        """Answer the last decision of a seat, or none that there is."""
-        decisions = self.players[seat].decisions
-        decision_id = decisions[-1].decision_id if decisions else 1
-        self.match.choose(seat, decision_id, Choice(plan=actions))
+    def choose(self, seat: int, choice: Choice, *, late: int = 0) -> None:
+        """Answer the last decision of a seat, or one `late` before it, or one that never was."""
+        decision = self.players[seat].decision
+        decision_id = decision.decision_id if decision else 1
+        self.match.choose(seat, decision_id - late, choice)
+
+    def take(self) -> Feed:
+        """What the viewer was sent since the last time."""
+        if self.viewer is None:
+            now = self.clock.now_us()
+            self.feed += [(now, told) for told in self._spectator.take()]
+        self.game.happened.clear()
+        found, self.feed = self.feed, []
+        return found
 
 
-def random_action(chance: random.Random, state: State, seat: int) -> Action:
-    """Something to try: cards of the own hand or any, melds that are there or not."""
-    hand = cards_of(state.hands[seat]) or [0]
-    cards = [
-        chance.choice(hand) if chance.random() < 0.8 else chance.randrange(53)
-        for _ in range(chance.randint(1, 4))
-    ]
-    meld_id = chance.randint(0, len(state.table) + 1)
-    verb = chance.choice(list(Verb))
-    if verb is Verb.MELD:
-        return meld(multiset(cards))
-    if verb is Verb.LAY_OFF:
-        return lay_off(meld_id, multiset(cards[:2]))
-    if verb is Verb.SWAP:
-        return swap(meld_id, cards[0])
-    if verb is Verb.DISCARD:
-        return discard(cards[0])
-    return Action(verb)
+_TIGHT: Final = {
+    "hand_size": {str(seats): 3 for seats in range(2, 7)},
+    "go_out": "must_discard",
+    "same_card_discard": "forbidden",
+    "recycle": "flip",
+    "recycle_trigger": "on_stock_draw",
+    "recycle_keeps_upcard": True,
+}
+"""Few cards, and little that may be done with the last of them."""
 
 
-def some_action(chance: random.Random, state: State) -> Action:
-    """A legal action: each kind that is possible as likely as the others."""
-    legal = legal_actions(state)
-    kinds = sorted({action.verb for action in legal}, key=lambda verb: verb.name)
-    wanted = chance.choice(kinds)
-    return chance.choice([action for action in legal if action.verb is wanted])
+def _random_rules(chance: random.Random, preset: str, seats: int) -> RuleSet:
+    """Of a preset: as it is, with any options, or so that turns get stuck easily."""
+    kind = chance.random()
+    if kind < 0.25:
+        return make_ruleset(preset)
+    rules, overrides = random_rules(chance, preset, seats)
+    if kind < 0.85:
+        return rules
+    try:
+        return make_ruleset(preset, {**overrides, **_TIGHT})
+    except RuleSetError:
+        return rules
 
 
-def ends_deal(state: State, action: Action) -> bool:
-    """Whether all hands are shown after it, now or by what hidden cards decide."""
-    if not state.stock:
-        return True
-    after = state.copy()
-    apply(after, action)
-    return after.phase is Phase.OVER
+def random_spec(chance: random.Random, preset: str, seats: int) -> MatchSpec:
+    """A match under random rules of a preset."""
+    return CommittedSpec(
+        match_id="m-1",
+        rules=_random_rules(chance, preset, seats),
+        seats=tuple(SeatSpec(f"bot{seat}", "1", chance.randbytes(32)) for seat in range(seats)),
+        secret=chance.randbytes(32),
+        salt=chance.randbytes(32),
+        first_dealer=chance.randrange(seats),
+        time_control=CONTROL,
+    )
+
+
+def twin_spec(spec: MatchSpec, viewer: Viewer, chance: random.Random) -> MatchSpec:
+    """The match as it may also be, for all that the viewer knows before it."""
+    seats = tuple(
+        one if number == viewer else replace(one, randomness=chance.randbytes(32))
+        for number, one in enumerate(spec.seats)
+    )
+    return replace(spec, seats=seats, secret=chance.randbytes(32), salt=chance.randbytes(32))
+
+
+def disturb(seat: Seat, chance: random.Random) -> None:
+    """Give a seat another past: refusals, strikes, and time that was charged or forgiven."""
+    seat.decision_id = chance.randrange(500)
+    seat.illegal_strikes = chance.randrange(50)
+    seat.time_strikes = chance.randrange(50)
+    clock = seat.clock
+    clock.bank_left_us = chance.randrange(1_000_000, 3_000_000)
+    clock.reconnect_left_us = chance.randrange(1_000_000, 30_000_000)
+    clock.charged_us = chance.randrange(50_000_000)
+    clock.last_charged_us = chance.randrange(1_000_000)
+    clock.last_forgiven_us = chance.randrange(1_000_000)
+
+
+def same_budget(lead: Match, twin: Match, number: int) -> None:
+    """Let a seat's time be up at the same moment in both: that moment is public."""
+    one, other = lead.seats[number], twin.seats[number]
+    other.was_away = one.was_away
+    for name in ("decision_left_us", "bank_left_us", "reconnect_left_us"):
+        setattr(other.clock, name, getattr(one.clock, name))
+    twin._deadline.budget_changed()
+
+
+def hidden_last(state: State, chance: random.Random) -> Card | None:
+    """A card of the stock that can take the place of a last discard that lies face down."""
+    free = [card for card in state.stock if card != state.taken]
+    return chance.choice(free) if free else None

@@ -75,6 +75,17 @@ async def test_calls_back_at_its_moment_and_not_when_cancelled(clock: LoopClock)
     assert called[1] >= due - 2_000
 
 
+async def test_stalls_are_counted(clock: LoopClock) -> None:
+    await asyncio.sleep(0.02)
+    before, before_us = clock.stalls, clock.total_stalled_us
+    for number in (1, 2):
+        block(30)
+        await asyncio.sleep(0.02)
+        # A busy machine adds some of its own.
+        assert clock.stalls >= before + number
+    assert clock.total_stalled_us - before_us >= 2 * (30_000 - BEAT_US - 2_000)
+
+
 async def test_stopped_clock_forgets_the_beat() -> None:
     clock = LoopClock(asyncio.get_running_loop())
     clock.start()

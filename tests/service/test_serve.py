@@ -1,111 +1,26 @@
 """`referee serve` as a process: it starts, plays, is stopped, and leaves nothing behind."""
 
-import json
-import queue
 import re
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
 
-from rummy.referee.v1 import play_pb2 as pb
-from rummy.referee.v1.play_pb2_grpc import PlayServiceStub
-from tests.commands import ENVIRONMENT, ROOT, referee
+from referee.engine.presets import make_ruleset
+from referee.service.serve import ServeOptions, prepare
+from rummy.referee.v1 import match_pb2
+from rummy.referee.v1.match_pb2_grpc import MatchServiceStub
+from tests.commands import ENVIRONMENT, ROOT, referee, refused
+from tests.service.serving import check_played, processes_in, sample_bot, serving, stream
 
 
 def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it where it cannot start, to its end."""
     return referee("serve", *arguments)
-
-
-class Server:
-    """A running `referee serve`; its log lines are JSON."""
-
-    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
-        self.process = process
-        self._log = log
-
-    @property
-    def text(self) -> str:
-        """Standard error so far."""
-        return self._log.read_text()
-
-    def lines(self, event: str) -> list[dict[str, Any]]:
-        """Log lines of an event."""
-        parsed = [json.loads(line) for line in self.text.splitlines() if line.startswith("{")]
-        return [line for line in parsed if line["event"] == event]
-
-    def wait_for(self, event: str, timeout_s: float = 40.0) -> dict[str, Any]:
-        """The first log line of an event."""
-        end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
-            found = self.lines(event)
-            if found:
-                return found[0]
-            assert self.process.poll() is None, f"it ended:\n{self.text}"
-            time.sleep(0.05)
-        pytest.fail(f"no {event!r} within {timeout_s} s:\n{self.text}")
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send a signal and return the exit code."""
-        self.process.send_signal(number)
-        return self.process.wait(30)
-
-
-@contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[Server]:
-    log = folder / "log"
-    with log.open("w") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "referee", "serve", *arguments],
-            cwd=folder,
-            env=ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            text=True,
-        )
-    server = Server(process, log)
-    try:
-        yield server
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    assert "Traceback" not in server.text, server.text
-
-
-def sample_bot(name: str, address: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a sample bot until the referee ends its stream."""
-    return subprocess.run(
-        [sys.executable, str(ROOT / "sample_bots" / name / "bot.py")],
-        cwd=folder,
-        env={**ENVIRONMENT, "RUMMY_REFEREE": address, "RUMMY_TOKEN": f"token of {name}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def processes_in(folder: Path) -> list[str]:
-    """Processes that work in a folder (where the system tells)."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if (entry / "cwd").resolve().is_relative_to(folder.resolve()):
-                found.append((entry / "cmdline").read_text())
-        except OSError:
-            continue
-    return found
 
 
 def test_serve_plays_a_match_against_the_house_and_stops(tmp_path: Path) -> None:
@@ -116,11 +31,9 @@ def test_serve_plays_a_match_against_the_house_and_stops(tmp_path: Path) -> None
         server.wait_for("house bot is ready")
         done = sample_bot("random", address, tmp_path)
         assert done.returncode == 0, done.stderr
-        result = server.wait_for("result")
-        assert result["bot"] == "random"
-        assert result["forfeit"] is None
-        assert result["place"] in (1, 2)
-        assert max(result["totals"]) >= 100
+        (ended,) = server.lines("match ended")
+        assert ended["bots"] == ["random", "house-greedy"]
+        check_played(ended)
         assert server.stop() == 0
     assert processes_in(tmp_path) == []
 
@@ -146,8 +59,9 @@ def test_serve_on_a_socket_lets_bots_meet(tmp_path: Path) -> None:
                 if bot.poll() is None:
                     bot.kill()
                     bot.wait()
-        server.wait_for("result")
-        assert {line["bot"] for line in server.lines("result")} == {"random", "greedy"}
+        (ended,) = server.lines("match ended")
+        assert set(ended["bots"]) == {"random", "greedy"}
+        check_played(ended)
         assert server.stop(signal.SIGINT) == 0
     assert processes_in(tmp_path) == []
 
@@ -159,91 +73,92 @@ def test_serve_plays_several_matches_with_changing_seats(tmp_path: Path) -> None
         server.wait_for("house bot is ready")
         done = sample_bot("random", address, tmp_path)
         assert done.returncode == 0, done.stderr
-        seats = [line["seat"] for line in server.lines("result")]
-        assert (len(seats), len(set(seats))) == (2, 2)
+        guests = [line["bots"].index("random") for line in server.lines("match ended")]
+        assert (len(guests), len(set(guests))) == (2, 2)
         assert server.stop() == 0
     assert processes_in(tmp_path) == []
-
-
-class Stream:
-    """A bot that has said hello, and says no more than it is told to."""
-
-    def __init__(self, channel: grpc.Channel, timeout_s: float) -> None:
-        self.outbox: queue.SimpleQueue[pb.PlayRequest | None] = queue.SimpleQueue()
-        self.outbox.put(pb.PlayRequest(hello=pb.Hello(bot="silent")))
-        metadata = (("authorization", "Bearer silent"),)
-        play = PlayServiceStub(channel).Play
-        self.call = play(iter(self.outbox.get, None), metadata=metadata, timeout=timeout_s)
-
-    def until(self, kind: str) -> pb.PlayResponse:
-        """Read on to a message of a kind; fails at the end of the stream, at last by timeout."""
-        try:
-            for response in self.call:
-                if response.WhichOneof("message") == kind:
-                    return response
-        except grpc.RpcError as error:
-            pytest.fail(f"no {kind}: {error}")
-        pytest.fail(f"the stream ended before {kind}")
-
-
-@contextmanager
-def stream(address: str, timeout_s: float = 40) -> Iterator[Stream]:
-    with grpc.insecure_channel(address) as channel:
-        one = Stream(channel, timeout_s)
-        try:
-            yield one
-        finally:
-            one.outbox.put(None)
-            one.call.cancel()
 
 
 def test_bot_that_is_faster_than_the_house_is_seated(tmp_path: Path) -> None:
-    with serving(tmp_path, "--listen", f"unix:{tmp_path}/r.sock", "--play", "random") as server:
-        with stream(server.wait_for("listening")["address"], timeout_s=12) as bot:
+    arguments = ["--play", "random", "--grace", "0.1"]
+    with serving(tmp_path, "--listen", f"unix:{tmp_path}/r.sock", *arguments) as server:
+        with stream(server.wait_for("listening")["address"]) as bot:
             bot.until("welcome")
             bot.until("match_starting")
-        server.process.send_signal(signal.SIGTERM)
         assert server.stop() == 0
-
-
-def test_second_signal_stops_at_once(tmp_path: Path) -> None:
-    """A match is running, with a bot that never answers: the first signal waits for it."""
-    with serving(tmp_path, "--listen", f"unix:{tmp_path}/r.sock", "--play", "random") as server:
-        server.wait_for("house bot is ready")
-        with stream(server.wait_for("listening")["address"]) as bot:
-            match_id = bot.until("match_starting").match_starting.match_id
-            bot.outbox.put(pb.PlayRequest(ready=pb.Ready(match_id=match_id)))
-            bot.until("update")
-            server.process.send_signal(signal.SIGTERM)
-            server.wait_for("stopping: running matches have ten seconds; again to stop at once")
-            time.sleep(0.5)
-            assert server.process.poll() is None
-            begin = time.monotonic()
-            assert server.stop() == 0
-            assert time.monotonic() - begin < 8
-    assert processes_in(tmp_path) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_serve_without_bots_stops_at_once(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(tmp_path, "--listen", "127.0.0.1:0") as server:
-        server.wait_for("listening")
-        begin = time.monotonic()
-        assert server.stop(number) == 0
-        assert time.monotonic() - begin < 8
 
 
 def test_serve_knows_its_house_bots() -> None:
-    done = serve("--listen", "127.0.0.1:0", "--play", "nobody")
-    assert done.returncode in (1, 2)
-    assert "'nobody'" in done.stderr
-    assert "greedy" in done.stderr
+    told = refused("serve", "--listen", "127.0.0.1:0", "--play", "nobody")
+    assert "'nobody'" in told
+    assert "greedy" in told
 
 
-def test_serve_insecure_is_allowed_when_asked_for(tmp_path: Path) -> None:
-    with serving(tmp_path, "--listen", "0.0.0.0:0", "--insecure") as server:
-        server.wait_for("listening")
-        assert server.stop() == 0
+def test_plain_tcp_beyond_this_machine_takes_a_word() -> None:
+    """What is allowed is not tried: tests listen on loopback."""
+    for listen in ("0.0.0.0:0", "[::]:0", "192.0.2.1:50051"):
+        told = refused("serve", "--listen", listen)
+        assert listen in told
+        assert "--insecure" in told
+        assert "--tls-cert" in told
+        prepare(ServeOptions((listen,), make_ruleset("basic"), insecure=True))
+
+
+def test_tokens_that_nobody_could_issue(tmp_path: Path) -> None:
+    serve = ("serve", "--listen", "127.0.0.1:0", "--require-tokens")
+    assert "--require-tokens needs --organiser-token-file" in refused(*serve)
+    path = str(tmp_path / "organiser")
+    told = refused(*serve, "--organiser-token-file", path, "--play", "greedy")
+    assert "--play greedy is for guests" in told
+    Path(path).write_text("x" * 40)
+    Path(path).chmod(0o644)
+    told = refused(*serve, "--organiser-token-file", path)
+    assert f"{path} has mode 0644" in told
+
+
+def test_organiser_lets_bots_in_and_begins_a_match(tmp_path: Path) -> None:
+    path = tmp_path / "organiser"
+    arguments = ["--require-tokens", "--organiser-token-file", str(path)]
+    with serving(tmp_path, "--listen", f"unix:{tmp_path}/r.sock", *arguments) as server:
+        address = server.wait_for("listening")["address"]
+        with stream(address) as bot:
+            with pytest.raises(grpc.RpcError):
+                list(bot.call)
+            assert bot.call.code() is grpc.StatusCode.UNAUTHENTICATED
+        secret = path.read_text().strip()
+        with grpc.insecure_channel(address) as channel:
+            organiser = MatchServiceStub(channel)
+            metadata = (("authorization", f"Bearer {secret}"),)
+            with pytest.raises(grpc.RpcError):
+                organiser.ListBots(match_pb2.ListBotsRequest())
+            issued = [
+                organiser.IssueToken(
+                    match_pb2.IssueTokenRequest(bot=name, version="1"), metadata=metadata
+                )
+                for name in ("one", "other")
+            ]
+            with (
+                stream(address, token=issued[0].token) as one,
+                stream(address, token=issued[1].token) as other,
+            ):
+                ordered = organiser.CreateMatch(
+                    match_pb2.CreateMatchRequest(
+                        bot_ids=[each.bot_id for each in issued],
+                        preset_rules=match_pb2.PresetRules(preset="basic"),
+                    ),
+                    metadata=metadata,
+                )
+                assert one.get_ready() == other.get_ready() == ordered.match.match_id
+                one.until("update")
+                server.process.send_signal(signal.SIGTERM)
+                server.wait_for("stopping")
+                server.process.send_signal(signal.SIGTERM)
+                assert [bot.rest()[-1] for bot in (one, other)] == ["match_ended"] * 2
+        assert server.process.wait(30) == 0
+        (ended,) = server.lines("match ended")
+        assert ended["bots"] == ["one", "other"]
+        for token in (secret, *(each.token for each in issued)):
+            assert token not in server.text
 
 
 def test_port_that_is_taken() -> None:
