@@ -1,7 +1,8 @@
 """The way from a strategy to the referee: one stream, any number of matches over it.
 
 A bot is a `Strategy` made anew for each match. It finds the referee by `RUMMY_REFEREE` (`host:port`
-or `unix:/path`), and says who it is by `RUMMY_TOKEN` (a practice server asks for none).
+or `unix:/path`), and says who it is by `RUMMY_TOKEN` (a practice server asks for none). With
+`RUMMY_TLS_CA`, a PEM file of whom to trust, it speaks TLS.
 
 Exit codes: 0 the referee ended the stream or SIGTERM came, 1 the referee refused or could not be
 reached, 2 the environment has no address.
@@ -19,6 +20,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import grpc
 
@@ -173,32 +175,49 @@ def main(bot: Bot, environ: Mapping[str, str], patience_s: float = 10.0) -> int:
     if not environ.get("RUMMY_REFEREE"):
         _say("RUMMY_REFEREE must be set: the referee's address, HOST:PORT or unix:PATH")
         return 2
+    trusted = environ.get("RUMMY_TLS_CA", "")
     try:
-        asyncio.run(_until_signal(bot, environ, patience_s))
+        certificates = Path(trusted).read_bytes() if trusted else b""
+    except OSError as error:
+        _say(f"RUMMY_TLS_CA: {trusted} cannot be read: {error.strerror}")
+        return 2
+    try:
+        asyncio.run(_until_signal(bot, environ, patience_s, certificates))
     except RefusedError as error:
         _say(str(error))
         return 1
     return 0
 
 
-async def _until_signal(bot: Bot, environ: Mapping[str, str], patience_s: float) -> None:
+async def _until_signal(
+    bot: Bot, environ: Mapping[str, str], patience_s: float, certificates: bytes
+) -> None:
     loop = asyncio.get_running_loop()
-    playing = loop.create_task(
-        play(bot, environ["RUMMY_REFEREE"], environ.get("RUMMY_TOKEN", ""), patience_s)
-    )
+    address, token = environ["RUMMY_REFEREE"], environ.get("RUMMY_TOKEN", "")
+    playing = loop.create_task(play(bot, address, token, patience_s, certificates))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, playing.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await playing
 
 
-async def play(bot: Bot, address: str, token: str, patience_s: float = 10.0) -> None:
+def _channel(address: str, certificates: bytes) -> grpc.aio.Channel:
+    if not certificates:
+        return grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
+    trust = grpc.ssl_channel_credentials(certificates)
+    return grpc.aio.secure_channel(address, trust, options=CHANNEL_OPTIONS)
+
+
+async def play(
+    bot: Bot, address: str, token: str, patience_s: float = 10.0, certificates: bytes = b""
+) -> None:
     """Keep a stream to the referee until it ends one cleanly while no match is running.
 
     A lost stream is dialled again for `patience_s`, or for the reconnect time of the running
     matches if that is longer. Raise `RefusedError` when the referee refuses or stays out of reach.
+    With certificates (PEM, of whom to trust) the stream is TLS.
     """
-    async with grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
+    async with _channel(address, certificates) as channel:
         lost_at = time.monotonic()
         backoff_s = FIRST_BACKOFF_S
         while True:

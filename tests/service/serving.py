@@ -77,12 +77,14 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
     assert "Traceback" not in server.text, server.text
 
 
-def sample_bot(name: str, address: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a sample bot until the referee ends its stream."""
+def sample_bot(
+    name: str, address: str, folder: Path, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a sample bot, with more in its environment, until the referee ends its stream."""
     return subprocess.run(
         [sys.executable, str(ROOT / "sample_bots" / name / "bot.py")],
         cwd=folder,
-        env={**ENVIRONMENT, "RUMMY_REFEREE": address, "RUMMY_TOKEN": f"token of {name}"},
+        env={**ENVIRONMENT, "RUMMY_REFEREE": address, "RUMMY_TOKEN": f"token of {name}", **environ},
         capture_output=True,
         text=True,
         timeout=60,

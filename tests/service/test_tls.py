@@ -12,7 +12,7 @@ from referee.service.server import Referee
 from referee.service.tls import TlsError, TlsFiles, read_tls
 from tests.commands import refused
 from tests.service.clients import PATIENCE_S, PATIENT, client, new_spec, result_of, two_bots
-from tests.service.serving import SHORT, check_played, serving, stream
+from tests.service.serving import SHORT, check_played, sample_bot, serving, stream
 
 # --- certificates -------------------------------------------------------------------------------
 
@@ -197,6 +197,10 @@ def test_house_bot_plays_a_guest_that_speaks_tls(pems: Path, tmp_path: Path) -> 
             bot.play()
         ended = server.wait_for("match ended")
         check_played(ended)
+        known = {"RUMMY_TLS_CA": str(pems / "cert")}
+        done = sample_bot("greedy", line["address"], tmp_path, **known)
+        assert done.returncode == 0, done.stderr
+        assert sample_bot("greedy", line["address"], tmp_path, RUMMY_TLS_CA="no").returncode == 2
         assert sorted(ended["bots"]) == ["house-random", "silent"]
         assert len(server.lines("listening")) == 1, "the house's own socket is nobody's business"
         assert server.stop() == 0
