@@ -7,11 +7,13 @@ every message with the bytes of a real decision and does nothing else; the refer
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from time import process_time
 
@@ -24,6 +26,7 @@ from referee.match.clock import SeatClock
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from referee.service.descriptors import allow_many_descriptors
 from referee.service.messages import MatchMessages
 from referee.service.server import Referee
 
@@ -54,6 +57,11 @@ class _Round:
     p50_ms: float
     p99_ms: float
     server_us: float
+
+
+def bench_idle(sessions: int) -> float | None:
+    """KiB of memory for each session that is open and idle; None where that cannot be seen."""
+    return asyncio.run(_idle(sessions))
 
 
 def bench_wire(
@@ -94,30 +102,60 @@ def _row(matches: int, echo: Sequence[_Round], referee: Sequence[_Round]) -> Wir
     )
 
 
-async def _clients(
+class _Clients:
+    """The client process; `tokens` are those of each match's two bots. It speaks line by line."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(
+        cls, address: str, mode: str, tokens: Sequence[Sequence[str]], seconds: float
+    ) -> "_Clients":
+        """Start it with its task."""
+        clients = cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "referee.bench.wire_client",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+            )
+        )
+        task = {"address": address, "mode": mode, "tokens": tokens, "seconds": seconds}
+        clients._pipe.write(json.dumps({**task, "warm_up_s": _WARM_UP_S}).encode() + b"\n")
+        await clients._pipe.drain()
+        return clients
+
+    @property
+    def _pipe(self) -> asyncio.StreamWriter:
+        assert self._process.stdin, "it is a pipe"
+        return self._process.stdin
+
+    async def says(self) -> dict[str, float]:
+        """Its next line. Raises RuntimeError if none comes."""
+        assert self._process.stdout, "it is a pipe"
+        line = await self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the client process failed")
+        answer: dict[str, float] = json.loads(line)
+        return answer
+
+    async def end(self) -> None:
+        """Let it end."""
+        self._pipe.close()
+        await self._process.wait()
+
+
+async def _measured(
     address: str, mode: str, tokens: Sequence[Sequence[str]], seconds: float
 ) -> _Round:
-    """Run the client process; `tokens` are those of each match's two bots."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "referee.bench.wire_client",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdin, "it is a pipe"
-    assert process.stdout, "it is a pipe"
-    task = {"address": address, "mode": mode, "tokens": tokens, "seconds": seconds}
-    process.stdin.write(json.dumps({**task, "warm_up_s": _WARM_UP_S}).encode() + b"\n")
-    await process.stdin.drain()
-    await process.stdout.readline()
+    clients = await _Clients.start(address, mode, tokens, seconds)
+    await clients.says()
     begin = process_time()
-    answer = await process.stdout.readline()
+    measured = await clients.says()
     spent = process_time() - begin
-    process.stdin.close()
-    if await process.wait() != 0 or not answer:
-        raise RuntimeError(f"the client process of the {mode} round failed")
-    measured = json.loads(answer)
+    await clients.end()
     return _Round(
         per_s=measured["decisions"] / measured["seconds"],
         p50_ms=measured["p50_ms"],
@@ -149,7 +187,7 @@ async def _echo_round(matches: int, seconds: float) -> _Round:
         server.add_insecure_port(address)
         await server.start()
         try:
-            return await _clients(address, "echo", [["", ""]] * matches, seconds)
+            return await _measured(address, "echo", [["", ""]] * matches, seconds)
         finally:
             await server.stop(0)
 
@@ -202,9 +240,45 @@ async def _referee_round(matches: int, seconds: float) -> _Round:
 
         tasks = [asyncio.create_task(endless(pair)) for pair in tokens]
         try:
-            return await _clients(address, "referee", tokens, seconds)
+            return await _measured(address, "referee", tokens, seconds)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await referee.close(0)
+
+
+# --- idle sessions ----------------------------------------------------------------------------
+
+
+async def _idle(sessions: int) -> float | None:
+    allow_many_descriptors()
+    referee = Referee()
+    with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
+        [address] = await referee.listen(f"unix:{folder}/referee.sock")
+        try:
+            await _open_idle(referee, address, 20)  # what is loaded and allocated once
+            before = _resident_kib()
+            await _open_idle(referee, address, sessions)
+            after = _resident_kib()
+        finally:
+            await referee.close(0)
+    return None if before is None or after is None else round((after - before) / sessions, 1)
+
+
+async def _open_idle(referee: Referee, address: str, sessions: int) -> None:
+    """Have so many bots say hello; they stay until the referee closes."""
+    tokens = [referee.issue_token("bench", "1") for _ in range(sessions)]
+    clients = await _Clients.start(address, "idle", [[token] for token in tokens], 0)
+    await clients.says()
+    for token in tokens:
+        await referee.wait_connected(token, 60.0)
+
+
+def _resident_kib() -> float | None:
+    """Memory of this process, where there is /proc."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024

@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 
+from referee.service.descriptors import allow_many_descriptors
 from rummy.referee.v1 import play_pb2 as pb
 
 _METHOD = "/rummy.referee.v1.PlayService/Play"
@@ -73,6 +74,25 @@ async def _bot(address: str, token: str, counter: _Counter, turns: _Turns, seat:
                 await call.write(pb.PlayRequest(ready=ready).SerializeToString())
 
 
+async def _idle(address: str, token: str) -> None:
+    """Say hello, and stay while the referee does."""
+    options = (("grpc.use_local_subchannel_pool", 1),)
+    async with grpc.aio.insecure_channel(address, options=options) as channel:
+        method: Any = channel.stream_stream(_METHOD)
+        call = method(metadata=(("authorization", f"Bearer {token}"),))
+        await call.write(pb.PlayRequest(hello=pb.Hello(bot="bench")).SerializeToString())
+        while isinstance(await call.read(), bytes):
+            pass
+
+
+async def _stay(task: dict[str, Any]) -> None:
+    allow_many_descriptors()
+    tokens = [token for pair in task["tokens"] for token in pair]
+    bots = [asyncio.create_task(_idle(task["address"], token)) for token in tokens]
+    _say({"sessions": len(bots)})
+    await asyncio.gather(*bots, return_exceptions=True)
+
+
 async def _run(task: dict[str, Any]) -> None:
     counter = _Counter()
     bots = []
@@ -112,4 +132,5 @@ def _say(message: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_run(json.loads(sys.stdin.readline())))
+    _task = json.loads(sys.stdin.readline())
+    asyncio.run(_stay(_task) if _task["mode"] == "idle" else _run(_task))

@@ -76,15 +76,20 @@ def wire(
         str, typer.Option(metavar="N,N,…", help="Matches at once, separated by commas.")
     ] = "1,8,32",
     seconds: Annotated[float, seconds_option("Measured time of one round.")] = 3.0,
+    idle: Annotated[
+        int, whole_option("Idle sessions, whose memory is measured; 0: none.", 0, 1_500)
+    ] = 1_000,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Decisions per second against a raw gRPC echo, in turn, with the same clients.
+
+    Then the memory that idle sessions take.
 
     \b
     Example:
       referee bench wire --matches 1,8,32,128 --format json
     """  # noqa: D301 - \b keeps the lines below it as they are
-    from referee.bench.wire import bench_wire
+    from referee.bench.wire import bench_idle, bench_wire
     from referee.service.logs import configure_logs
 
     counts = [int(text) if text.strip().isdigit() else 0 for text in matches.split(",")]
@@ -93,4 +98,8 @@ def wire(
     configure_logs(quiet=True)
     with err.status("measuring") as status:
         rows = [asdict(row) for row in bench_wire(counts, seconds, status.update)]
-    _report(rows, output, lambda: {"rows": rows})
+        status.update(f"{idle} idle sessions")
+        kib = bench_idle(idle) if idle else None
+    _report(rows, output, lambda: {"rows": rows, "idle_sessions": idle, "idle_session_kib": kib})
+    if kib is not None and output is Format.TABLE:
+        err.print(f"{kib} KiB for each of {idle} idle sessions")

@@ -115,11 +115,9 @@ class PlayService:
         if error is not None:
             # The status waits behind what the bot does not read: a bot that never reads again
             # would keep the call, and all that hangs on it, for as long as it stays connected.
-            # gRPC also keeps the last such error, with the frames that it went through.
-            del session, bot
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
-                    await abort(context, error.with_traceback(None))
+                    await abort(context, error)
 
     def _authenticate(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Bot:
         token = bearer_of(context)

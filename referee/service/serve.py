@@ -14,6 +14,7 @@ import structlog
 from referee.engine.ruleset import RuleSet
 from referee.service.access import TokenFileError, organiser_token
 from referee.service.addresses import AddressError, check_address, is_local
+from referee.service.descriptors import allow_many_descriptors
 from referee.service.lobby import HouseBotError, Lobby, LobbySpec, house_bots
 from referee.service.logs import configure_logs
 from referee.service.match_service import MatchService
@@ -108,6 +109,7 @@ def _check_addresses(options: ServeOptions) -> None:
 async def serve_until_stopped(options: ServeOptions, prepared: Prepared) -> None:
     """Serve until SIGINT or SIGTERM. Raises ServeError."""
     configure_logs(verbose=options.verbose)
+    allow_many_descriptors()
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM):

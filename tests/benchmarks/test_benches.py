@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 
 from referee.bench.engine import bench_engine
-from referee.bench.wire import bench_wire
+from referee.bench.wire import bench_idle, bench_wire
 from referee.engine.presets import make_ruleset
 
 
@@ -41,6 +41,12 @@ def test_bench_engine_without_openspiel(monkeypatch: pytest.MonkeyPatch) -> None
     assert rates.openspiel_actions_per_second is None
     assert rates.openspiel_steps_per_second is None
     assert rates.openspiel_ratio is None
+
+
+def test_bench_idle_sessions() -> None:
+    kib = bench_idle(100)
+    # The aim is 60 KB with 1,000 of them.
+    assert kib is None or 0 <= kib < 300
 
 
 def test_bench_wire() -> None:
