@@ -32,6 +32,8 @@ from referee.service.server import Referee
 
 _ROUNDS = 3
 _WARM_UP_S = 0.5
+_OTHER_FILES = 100
+"""What a process has open beside its sessions, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,15 @@ class _Round:
 
 
 def bench_idle(sessions: int) -> float | None:
-    """KiB of memory for each session that is open and idle; None where that cannot be seen."""
+    """KiB of memory for each session that is open and idle; None where that cannot be seen.
+
+    Raises ValueError if the limit on open files is too low.
+    """
+    limit = allow_many_descriptors()
+    if sessions + _OTHER_FILES > limit:
+        raise ValueError(
+            f"{sessions} idle sessions: the limit on open files is {limit} (ulimit -n)"
+        )
     return asyncio.run(_idle(sessions))
 
 
@@ -252,27 +262,29 @@ async def _referee_round(matches: int, seconds: float) -> _Round:
 
 
 async def _idle(sessions: int) -> float | None:
-    allow_many_descriptors()
     referee = Referee()
     with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
         [address] = await referee.listen(f"unix:{folder}/referee.sock")
         try:
-            await _open_idle(referee, address, 20)  # what is loaded and allocated once
+            few = await _open_idle(referee, address, 20)  # what is loaded and allocated once
             before = _resident_kib()
-            await _open_idle(referee, address, sessions)
+            many = await _open_idle(referee, address, sessions)
             after = _resident_kib()
         finally:
             await referee.close(0)
+        await few.end()
+        await many.end()
     return None if before is None or after is None else round((after - before) / sessions, 1)
 
 
-async def _open_idle(referee: Referee, address: str, sessions: int) -> None:
+async def _open_idle(referee: Referee, address: str, sessions: int) -> _Clients:
     """Have so many bots say hello; they stay until the referee closes."""
     tokens = [referee.issue_token("bench", "1") for _ in range(sessions)]
     clients = await _Clients.start(address, "idle", [[token] for token in tokens], 0)
     await clients.says()
     for token in tokens:
         await referee.wait_connected(token, 60.0)
+    return clients
 
 
 def _resident_kib() -> float | None:

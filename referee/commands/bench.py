@@ -99,7 +99,10 @@ def wire(
     with err.status("measuring") as status:
         rows = [asdict(row) for row in bench_wire(counts, seconds, status.update)]
         status.update(f"{idle} idle sessions")
-        kib = bench_idle(idle) if idle else None
+        try:
+            kib = bench_idle(idle) if idle else None
+        except ValueError as error:
+            fail(str(error))
     _report(rows, output, lambda: {"rows": rows, "idle_sessions": idle, "idle_session_kib": kib})
     if kib is not None and output is Format.TABLE:
         err.print(f"{kib} KiB for each of {idle} idle sessions")
