@@ -1,6 +1,6 @@
 """What a match is after its end: termination (why), outcome (places, totals) and text are apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -50,7 +50,7 @@ class MatchResult:
     text: str
     seats: tuple[SeatResult, ...]
     deals: int
-    record: bytes
+    record: bytes = field(repr=False)
     record_hash: bytes
 
     @property

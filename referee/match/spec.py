@@ -38,7 +38,7 @@ class SeatSpec:
 
     bot: str
     version: str
-    randomness: bytes
+    randomness: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

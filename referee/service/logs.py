@@ -12,8 +12,10 @@ from referee.match.spec import MatchSpec
 def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
     """Set structlog up for a process: details with `verbose`, only errors with `quiet`."""
     is_terminal = sys.stderr.isatty()
+    # The default shows the local variables of every frame: hands, stock, secrets.
+    console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
+        console if is_terminal else structlog.processors.JSONRenderer()
     )
     structlog.configure(
         processors=[

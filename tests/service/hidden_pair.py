@@ -317,12 +317,14 @@ class Pair:
 def play(chance: random.Random, preset: str, seats: int, seen: Counter[str]) -> int:
     """A match beside its twin; how many positions were compared. Raises LeakFound."""
     viewer = chance.choice((None, *range(seats)))
-    seen["a spectator" if viewer is None else "a seat"] += 1
-    pair = Pair(chance, preset, seats, viewer, seen)
+    # A count of its own: what is tried must not depend on the matches before.
+    own: Counter[str] = Counter({"a spectator" if viewer is None else "a seat": 1})
+    pair = Pair(chance, preset, seats, viewer, own)
     compared = 0
     for _ in range(chance.choice((60, 150, 400))):
         if pair.is_over:
-            seen["match ended"] += 1
+            own["match ended"] += 1
             break
         compared += pair.step()
+    seen += own
     return compared
