@@ -58,6 +58,7 @@ app.command()(replay.replay)
 app.add_typer(bench_app, name="bench")
 bench_app.command()(bench.engine)
 bench_app.command()(bench.wire)
+bench_app.command()(bench.stalls)
 
 
 def main() -> None:

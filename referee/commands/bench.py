@@ -71,6 +71,33 @@ def engine(
     _report(lines, output, lambda: row)
 
 
+def stalls(
+    matches: Annotated[int, whole_option("Matches with a result.", 1, 1_000_000)] = 20_000,
+    at_once: Annotated[int, whole_option("Matches at once.", 1, 1_000)] = 128,
+    seed: Annotated[int, whole_option("Seed of the stalls.", 0, 2**63)] = 1,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Stall the referee on purpose, and count what it judges wrongly for lack of time.
+
+    Exit code 1 if a bot was called late that was not, or one was not that should have been.
+
+    \b
+    Example:
+      referee bench stalls --matches 1000 --at-once 32
+    """  # noqa: D301 - \b keeps the lines below it as they are
+    from referee.bench.stalls import bench_stalls
+
+    with err.status("playing") as status:
+        report = bench_stalls(matches, at_once, status.update, seed=seed)
+    row = asdict(report)
+    lines: list[dict[str, object]] = [
+        {"figure": name, "value": value} for name, value in row.items() if name != "evidence"
+    ]
+    _report(lines, output, lambda: row)
+    if not report.is_clean:
+        fail("time was judged wrongly: --format json has the evidence")
+
+
 def wire(
     matches: Annotated[
         str, typer.Option(metavar="N,N,…", help="Matches at once, separated by commas.")

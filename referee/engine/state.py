@@ -32,7 +32,7 @@ class DealTermination(Enum):
 class TableMeld:
     """A meld on the table. Grown melds are new objects, so a copied table shares them safely."""
 
-    __slots__ = ("__weakref__", "meld_id", "shape", "wilds")
+    __slots__ = ("meld_id", "shape", "wilds")
 
     def __init__(self, meld_id: int, shape: Shape, wilds: tuple[Wild, ...] = ()) -> None:
         self.meld_id = meld_id

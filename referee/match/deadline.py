@@ -7,6 +7,8 @@ from referee.match.clock import Clock, Timer
 
 LOOK_AGAIN_US: Final = 5_000
 """How long after the end of its time an answer that already lay in the buffer still counts."""
+AFTER_STALL_US: Final = 25_000
+"""The same for a decision with a stall: then it takes longer to read what many bots have sent."""
 
 
 class Deadline:
@@ -16,7 +18,7 @@ class Deadline:
     and what was forgiven, when that is gone.
     """
 
-    __slots__ = ("_asked_us", "_budget_us", "_clock", "_due_us", "_expired", "_looked", "_timer")
+    __slots__ = ("_asked_us", "_budget_us", "_clock", "_due_us", "_expired", "_timer")
 
     def __init__(
         self,
@@ -30,12 +32,10 @@ class Deadline:
         self._asked_us: int | None = None
         self._timer: Timer | None = None
         self._due_us = 0
-        self._looked = False
 
     def begin(self) -> None:
         """A decision is put now."""
         self._asked_us = now = self._clock.now_us()
-        self._looked = False
         self._call_by(now + self._budget_us())
 
     def end(self) -> None:
@@ -65,7 +65,14 @@ class Deadline:
 
     def is_over(self, spent_us: int) -> bool:
         """Whether an answer that comes now is too late."""
-        return spent_us > self._budget_us() + LOOK_AGAIN_US
+        over_us = spent_us - self._budget_us()
+        return over_us > LOOK_AGAIN_US and over_us > self._grace_us()
+
+    def _grace_us(self) -> int:
+        """How long an answer may still be read that came in time."""
+        assert self._asked_us is not None, "a decision is pending"
+        is_disturbed = self._clock.stalled_us(self._asked_us, self._clock.now_us())
+        return AFTER_STALL_US if is_disturbed else LOOK_AGAIN_US
 
     def _call_by(self, due_us: int) -> None:
         if self._timer is not None:
@@ -82,11 +89,10 @@ class Deadline:
         now = self._clock.now_us()
         spent_us, forgiven_us = self.measure()
         left_us = self._budget_us() - spent_us
+        if left_us <= 0 and (forgiven_us or now - self._due_us > LOOK_AGAIN_US):
+            # The loop was late: an answer may lie in a buffer. Let it be read first.
+            left_us += self._grace_us()
         if left_us > 0:
             self._call_by(now + left_us)
-        elif not self._looked and (forgiven_us or now - self._due_us > LOOK_AGAIN_US):
-            # The loop was late: an answer may lie in the buffer. Let it be read first.
-            self._looked = True
-            self._call_by(now + LOOK_AGAIN_US)
         else:
             self._expired(spent_us, forgiven_us)

@@ -18,7 +18,7 @@ from referee.engine.notation import parse_action
 from referee.engine.observation import Observation
 from referee.engine.shuffle import commitment
 from referee.match.clock import SeatClock
-from referee.match.deadline import LOOK_AGAIN_US
+from referee.match.deadline import AFTER_STALL_US, LOOK_AGAIN_US
 from referee.match.outcome import Forfeit, Termination
 from referee.match.policy import final_places
 from referee.match.record_lines import (
@@ -161,7 +161,8 @@ class _Replay:
         budget_us = clock.budget_us(with_reconnect=line.was_away)
         clock.charge(line.charged_us, line.forgiven_us, with_reconnect=line.was_away)
         is_spent = line.charged_us >= budget_us
-        is_late = line.charged_us > budget_us + LOOK_AGAIN_US
+        grace_us = AFTER_STALL_US if line.forgiven_us else LOOK_AGAIN_US
+        is_late = line.charged_us > budget_us + grace_us
         spent = f"{line.charged_us} µs of {budget_us} µs"
         if line.rejected == _TIME_UP:
             if not is_spent:

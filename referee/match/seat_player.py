@@ -26,7 +26,7 @@ class Decision:
     """What it had taken already when it was told again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # Freezing it would double the time that one takes to make.
 class Choice:
     """An answer: a plan of actions, or an index into the legal actions; both None is malformed."""
 

@@ -8,7 +8,6 @@ reads every one of them back with the generated code. Whatever a seat may not kn
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from referee.engine.actions import Action, MalformedAction, Verb, Wild
 from referee.engine.cards import JOKER, Card, Cards, cards_of, multiset
@@ -27,6 +26,7 @@ from referee.engine.notation import with_wilds
 from referee.engine.observation import Observation
 from referee.engine.state import DealTermination, Phase, TableMeld
 from referee.service.wire import (
+    PACKED,
     SMALL_NUMBERS,
     bytes_field,
     number_field,
@@ -63,26 +63,34 @@ _MOST_CARDS: Final = 13
 # list of cards is one byte a card.
 
 
+_ONE_MORE: Final = bytes((number + 1) % 256 for number in range(256))
+
+
 def _card_bytes(cards: Iterable[Card]) -> bytes:
-    return bytes([card + 1 for card in cards])
+    return bytes(cards).translate(_ONE_MORE)
 
 
 _SUITS: Final[tuple[dict[int, bytes], ...]] = ({}, {}, {}, {})
 _RANKS: Final = 0x1FFF
 
 
-def _hand(field: int, hand: Cards) -> bytes:
+def _hand_bytes(hand: Cards) -> bytes:
     if hand >> JOKER:
-        return packed_field(field, _card_bytes(cards_of(hand)))
+        return _card_bytes(cards_of(hand))
     # One pack: the bytes of each suit's cards are made once.
-    parts = []
-    for suit in (0, 1, 2, 3):
-        ranks = hand >> 13 * suit & _RANKS
-        known = _SUITS[suit].get(ranks)
-        if known is None:
-            known = _SUITS[suit][ranks] = _card_bytes(cards_of(ranks << 13 * suit))
-        parts.append(known)
-    return packed_field(field, b"".join(parts))
+    clubs, diamonds, hearts, spades = _SUITS
+    try:
+        return (
+            clubs[hand & _RANKS]
+            + diamonds[hand >> 13 & _RANKS]
+            + hearts[hand >> 26 & _RANKS]
+            + spades[hand >> 39]
+        )
+    except KeyError:
+        for suit, known in enumerate(_SUITS):
+            ranks = hand >> 13 * suit & _RANKS
+            known[ranks] = _card_bytes(cards_of(ranks << 13 * suit))
+        return _hand_bytes(hand)
 
 
 def _card(field: int, card: Card | None) -> bytes:
@@ -111,24 +119,30 @@ def action_bytes(action: Action) -> bytes:
     )
 
 
-_LEGAL_ACTIONS: dict[Action, bytes] = {}
+_LEGAL_ACTIONS: dict[int, bytes] = {}
+"""By the id of the action, which is kept too, so that its id cannot be reused."""
+_KEPT_ACTIONS: list[Action] = []
 _MOST_KEPT: Final = 1 << 16
 
 
 def legal_actions_bytes(actions: Sequence[Action]) -> list[bytes]:
     """The entries of `Decision.legal_actions`, tags and lengths included.
 
-    There are a few thousand actions without wild cards, and each is written once.
+    There are a few thousand actions without wild cards, which the engine shares; each is written
+    once.
     """
     known = _LEGAL_ACTIONS
     try:
-        return [known[action] for action in actions]
+        return [known[id(action)] for action in actions]
     except KeyError:
         if len(known) > _MOST_KEPT:
             known.clear()
+            _KEPT_ACTIONS.clear()
         for action in actions:
-            known[action] = bytes_field(3, action_bytes(action))
-        return [known[action] for action in actions]
+            if id(action) not in known:
+                known[id(action)] = bytes_field(3, action_bytes(action))
+                _KEPT_ACTIONS.append(action)
+        return [known[id(action)] for action in actions]
 
 
 def decode_action(message: pb.Action) -> Action:
@@ -183,20 +197,28 @@ def meld_bytes(meld: TableMeld) -> bytes:
     return _meld_content(meld.meld_id, meld.shape.cards, meld.wilds)
 
 
-_MELD_FIELDS: WeakKeyDictionary[TableMeld, bytes] = WeakKeyDictionary()
+_MELD_FIELDS: dict[int, tuple[TableMeld, bytes]] = {}
+"""By the id of the meld, which is kept too, so that its id cannot be reused."""
+_MOST_MELDS: Final = 1 << 12
 
 
 def meld_field(meld: TableMeld) -> bytes:
     """An entry of `Observation.table`, tag and length included; made once for each table meld."""
-    known = _MELD_FIELDS.get(meld)
+    known = _MELD_FIELDS.get(id(meld))
     if known is None:
-        known = _MELD_FIELDS[meld] = bytes_field(10, meld_bytes(meld))
-    return known
+        if len(_MELD_FIELDS) > _MOST_MELDS:
+            _MELD_FIELDS.clear()
+        known = _MELD_FIELDS[id(meld)] = meld, bytes_field(10, meld_bytes(meld))
+    return known[1]
 
 
 def observation_bytes(seen: Observation) -> bytes:
     """A message Observation."""
-    small = SMALL_NUMBERS
+    small, packed = SMALL_NUMBERS, PACKED
+    hand = _hand_bytes(seen.hand)
+    discards = bytes(seen.discards).translate(_ONE_MORE)
+    seats = len(seen.hand_counts)
+    recycles, turns, taken, out = seen.recycles, seen.turns, seen.taken, seen.out
     return b"".join(
         [
             small[1][seen.seat or 0],
@@ -204,36 +226,53 @@ def observation_bytes(seen: Observation) -> bytes:
             small[3][seen.dealer],
             small[4][seen.turn],
             small[5][_PHASES[seen.phase]],
-            _hand(6, seen.hand),
-            bytes_field(7, bytes(seen.hand_counts)),
+            packed[6][len(hand)],
+            hand,
+            packed[7][seats],
+            bytes(seen.hand_counts),
             small[8][seen.stock_count],
-            packed_field(9, _card_bytes(seen.discards)),
+            packed[9][len(discards)],
+            discards,
             *[meld_field(meld) for meld in seen.table],
-            bytes_field(11, bytes(seen.played)),
-            _card(12, seen.taken),
+            packed[11][seats],
+            bytes(seen.played),
+            b"" if taken is None else small[12][taken + 1],
             small[13][seen.melds_now],
-            number_field(14, seen.recycles),
-            number_field(15, seen.turns),
-            numbers_field(16, seen.totals),
-            packed_field(17, bytes(seen.out)),
+            small[14][recycles] if recycles < 128 else number_field(14, recycles),
+            small[15][turns] if turns < 128 else number_field(15, turns),
+            _totals(seen.totals),
+            packed[17][len(out)],
+            bytes(out),
         ]
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _totals(totals: tuple[int, ...]) -> bytes:
+    """They stay the same for a whole deal."""
+    return numbers_field(16, totals)
 
 
 # --- events -----------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 12)
+def _drew(seat: int, from_discard: int, card: Card | None) -> bytes:
+    content = number_field(1, seat) + number_field(2, from_discard) + _card(3, card)
+    return bytes_field(2, content)
+
+
+@lru_cache(maxsize=1 << 12)
+def _discarded(seat: int, card: Card | None) -> bytes:
+    return bytes_field(6, number_field(1, seat) + _card(2, card))
+
+
 def event_bytes(event: Event) -> bytes:
     """A message Event of an event that has been viewed for its recipient."""
     if isinstance(event, Discarded):
-        return bytes_field(6, number_field(1, event.seat) + _card(2, event.card))
+        return _discarded(event.seat, event.card)
     if isinstance(event, Drew):
-        return bytes_field(
-            2,
-            number_field(1, event.seat)
-            + number_field(2, event.from_discard)
-            + _card(3, event.card),
-        )
+        return _drew(event.seat, event.from_discard, event.card)
     if isinstance(event, Melded):
         content = number_field(1, event.seat) + bytes_field(2, meld_bytes(event.meld))
         return bytes_field(3, content)
@@ -257,7 +296,7 @@ def _deal_started(event: DealStarted) -> bytes:
         [
             number_field(1, event.deal),
             number_field(2, event.dealer),
-            _hand(3, own),
+            packed_field(3, _hand_bytes(own)),
             packed_field(4, bytes(event.hand_counts)),
             _card(5, event.upcard),
             number_field(6, event.stock_count),
@@ -276,7 +315,7 @@ def _deal_ended(event: DealEnded) -> bytes:
             number_field(4, event.rummy),
             numbers_field(5, event.points),
             numbers_field(6, event.totals),
-            *[bytes_field(7, _hand(1, hand)) for hand in event.hands],
+            *[bytes_field(7, packed_field(1, _hand_bytes(hand))) for hand in event.hands],
             packed_field(8, bytes(event.out)),
         ]
     )

@@ -1,11 +1,9 @@
-"""One stream of one bot: a reader, a writer, and the limits between them.
+"""One stream of one bot: a reader, an outbox, and the limits between them.
 
-Exactly one task reads and one writes: two writers on one stream can hang it, and a read that is
-cancelled loses the stream.
+Exactly one task reads, and nothing cancels it: a read that is cancelled loses the stream.
 """
 
 import asyncio
-from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -17,6 +15,7 @@ from referee.engine.actions import MalformedAction
 from referee.match.seat_player import Choice
 from referee.service.codec import decode_action
 from referee.service.errors import CallError
+from referee.service.outbox import Outbox
 from rummy.referee.v1 import play_pb2 as pb
 
 
@@ -75,9 +74,7 @@ class Session:
         self._stream = stream
         self._owner = owner
         self._greeted = False
-        self._outbox: deque[bytes] = deque()
-        self._backlog = 0
-        self._wake: asyncio.Future[None] | None = None
+        self._outbox = Outbox(stream)
         self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
         self._window_begin = asyncio.get_running_loop().time()
         self._in_window = 0
@@ -85,30 +82,15 @@ class Session:
     # --- writing --------------------------------------------------------------------------------
 
     def send(self, message: bytes) -> None:
-        """Queue a message for the writer. A bot that does not read loses its session."""
+        """Write a message after those before. A bot that does not read loses its session."""
         if self._ending.done():
             return
-        self._outbox.append(message)
-        self._backlog += len(message)
-        if self._backlog > self.limits.max_backlog_bytes:
+        self._outbox.put(message)
+        if self._outbox.backlog > self.limits.max_backlog_bytes:
             text = f"more than {self.limits.max_backlog_bytes} bytes wait unread"
             self.close(
                 CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "BACKLOG", text, is_fault=True)
             )
-        elif self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
-
-    async def _write_all(self) -> None:
-        outbox, loop = self._outbox, asyncio.get_running_loop()
-        while True:
-            while outbox:
-                message = outbox.popleft()
-                self._backlog -= len(message)
-                await self._stream.write(message)
-            if self._ending.done():
-                return
-            self._wake = loop.create_future()
-            await self._wake
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -116,8 +98,6 @@ class Session:
         """End the session, with an error or cleanly, after what is queued has been written."""
         if not self._ending.done():
             self._ending.set_result(error)
-            if self._wake is not None and not self._wake.done():
-                self._wake.set_result(None)
 
     def replaced(self) -> None:
         """A newer session of the same token has taken over."""
@@ -133,19 +113,19 @@ class Session:
             self.limits.hello_s, lambda: None if self._greeted else self.close(late)
         )
         reader = asyncio.create_task(self._read_all(), name=f"read {self.name}")
-        writer = asyncio.create_task(self._write_all(), name=f"write {self.name}")
         try:
             error = await asyncio.shield(self._ending)
             # What is queued is written, unless the bot does not read or is gone.
-            await asyncio.wait({writer}, timeout=1.0)
+            if not await self._outbox.empty(timeout_s=1.0):
+                # Nothing will be read of a bot that does not read: do not wait for it either.
+                reader.cancel()
             return error
         finally:
             handshake.cancel()
             self.close()
-            writer.cancel()
+            self._outbox.drop()
             # The reader ends by itself when the call is over; nothing waits for it.
             reader.add_done_callback(forget)
-            writer.add_done_callback(forget)
 
     # --- reading --------------------------------------------------------------------------------
 

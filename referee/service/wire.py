@@ -36,12 +36,23 @@ SMALL_NUMBERS: Final = tuple(
 _LENGTHS: Final = tuple(
     tuple(tag + _BYTES[length] for length in range(128)) for tag in _LENGTH_TAGS
 )
+PACKED: Final = tuple((b"", *lengths[1:]) for lengths in _LENGTHS)
+"""`PACKED[field][length]`: what stands before a packed list of fewer than 128 bytes, if it is
+not empty."""
 
 
 def number_field(field: int, number: int) -> bytes:
-    """A number; nothing for 0."""
+    """A number; nothing for 0. Times of up to 268 s have branches of their own."""
     if number < 128:
         return SMALL_NUMBERS[field][number]
+    if field < 16 and number < 0x10000000:
+        tag, low = field << 3, number & 0x7F | 0x80
+        if number < 0x4000:
+            return bytes((tag, low, number >> 7))
+        second = number >> 7 & 0x7F | 0x80
+        if number < 0x200000:
+            return bytes((tag, low, second, number >> 14))
+        return bytes((tag, low, second, number >> 14 & 0x7F | 0x80, number >> 21))
     return _NUMBER_TAGS[field] + varint(number)
 
 

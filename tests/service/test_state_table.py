@@ -223,6 +223,20 @@ async def faulty(row: Row) -> None:
     await hello(row)
 
 
+@row("end", "INTERNAL")
+async def failed(row: Row) -> None:
+    bad = await row.begin()
+    one = await bad.join()
+    await one.until("match_starting")
+
+    def fail(*_: object) -> None:
+        raise KeyError("a fault of the referee's own")
+
+    setattr(row.referee._play, "ready", fail)  # noqa: B010 - a method is replaced
+    await one.ready(bad.match_id)
+    await ends(one, grpc.StatusCode.INTERNAL, "INTERNAL")
+
+
 # --- what can come of a choice ------------------------------------------------------------------
 
 

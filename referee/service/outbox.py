@@ -1,0 +1,112 @@
+"""Writes messages to a stream, one after another, without a task of its own.
+
+A writer task would cost a round of the event loop for every message. Here a write begins while
+`put` runs, if none is under way: the coroutine of the write is stepped by hand, and goes on when
+the future that it waits for is done. At any time there is one write at the most: two on one
+stream can hang it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+
+class WritableStream(Protocol):
+    """The part of a gRPC stream that is written to."""
+
+    def write(self, message: bytes) -> Coroutine[Any, Any, None]:
+        """Send a message; waits while the other side does not read."""
+        ...
+
+
+class Outbox:
+    """The messages that are to be written to one stream."""
+
+    __slots__ = (
+        "_due",
+        "_emptied",
+        "_loop",
+        "_messages",
+        "_stream",
+        "_write",
+        "backlog",
+        "is_broken",
+    )
+
+    def __init__(self, stream: WritableStream) -> None:
+        self._stream = stream
+        self._loop = asyncio.get_running_loop()
+        self._messages: deque[bytes] = deque()
+        self._write: Coroutine[Any, Any, None] | None = None
+        """The write that is under way."""
+        self._emptied: asyncio.Future[None] | None = None
+        self.backlog = 0
+        self._due = False
+        """Bytes that have not been handed to the stream."""
+        self.is_broken = False
+        """A write has failed: the stream is gone, and nothing more is written."""
+
+    def put(self, message: bytes) -> None:
+        """Write this after all that was put before."""
+        if self.is_broken:
+            return
+        self._messages.append(message)
+        self.backlog += len(message)
+        if self._write is None and not self._due:
+            self._due = True
+            self._loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        self._due = False
+        if self._write is None:
+            self._write_on()
+
+    def _write_on(self) -> None:
+        """Begin writes until one has to wait, or nothing is left."""
+        while self._messages:
+            message = self._messages.popleft()
+            self.backlog -= len(message)
+            self._write = self._stream.write(message)
+            if not self._step():
+                return
+        if self._emptied is not None and not self._emptied.done():
+            self._emptied.set_result(None)
+
+    def _step(self) -> bool:
+        """Let the write go on; whether it has ended, well or not."""
+        assert self._write is not None, "a write is under way"
+        try:
+            waits_for = self._write.send(None)
+        except StopIteration:
+            self._write = None
+            return True
+        except Exception:  # noqa: BLE001 - whatever it is, the stream is gone; its reader sees it
+            self._write = None
+            self.is_broken = True
+            self._messages.clear()
+            return True
+        if waits_for is None:  # just for a round of the loop
+            self._loop.call_soon(self._resume)
+        else:
+            # The mark with which a future is handed to whoever runs the coroutine.
+            waits_for._asyncio_future_blocking = False  # noqa: SLF001 - asyncio's protocol
+            waits_for.add_done_callback(self._resume)
+        return False
+
+    def _resume(self, _done: object = None) -> None:
+        if self._write is not None and self._step():
+            self._write_on()
+
+    async def empty(self, timeout_s: float) -> bool:
+        """Wait until all has been written, or the time is over; whether it has."""
+        if self._write is None:
+            return True
+        self._emptied = self._loop.create_future()
+        done, _ = await asyncio.wait({self._emptied}, timeout=timeout_s)
+        return bool(done)
+
+    def drop(self) -> None:
+        """Write nothing more; a write that is under way ends by itself with the call."""
+        self.is_broken = True
+        self._messages.clear()
