@@ -28,6 +28,7 @@ from referee.match.seat_player import Decision
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.descriptors import allow_many_descriptors
 from referee.service.messages import MatchMessages
+from referee.service.meter import Meter
 from referee.service.server import Referee
 
 _ROUNDS = 3
@@ -237,7 +238,7 @@ def _spec(rules: RuleSet) -> MatchSpec:
 
 async def _referee_round(matches: int, seconds: float) -> _Round:
     rules = make_ruleset("basic")
-    referee = Referee()
+    referee = Referee(meter=Meter())
     with tempfile.TemporaryDirectory(prefix="rummy-") as folder:
         [address] = await referee.listen(f"unix:{folder}/referee.sock")
         tokens = [[referee.issue_token("bench", "1") for _ in range(2)] for _ in range(matches)]

@@ -26,6 +26,8 @@ class Bot:
         self.session: Session | None = None
         self.seats: dict[str, SeatOfBot] = {}
         """By match id."""
+        self.is_house = False
+        """One of the referee's own, which organisers leave alone."""
         self.exited = ""
         """How its process ended, once a launcher has said so."""
         self._arrivals: list[asyncio.Future[None]] = []

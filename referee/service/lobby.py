@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import grpc
 import structlog
 
 from referee import __version__
 from referee.engine.ruleset import RuleSet
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.bots import Bot
+from referee.service.errors import CallError
 from referee.service.server import Referee, StoppingError
 
 _log = structlog.get_logger()
@@ -118,7 +120,7 @@ class Lobby:
 
     async def _serve(self, guests: list[Bot]) -> None:
         """Play the agreed number of matches, changing seats, then let the guests go."""
-        number = 0
+        number, failed = 0, ""
         try:
             await self._is_open.wait()
             while all(bot.is_connected for bot in guests) and not self._referee.is_draining:
@@ -134,10 +136,14 @@ class Lobby:
             pass  # It began to stop while the guests waited for their place.
         except HouseBotError as error:
             _log.error("no match", bots=[bot.name for bot in guests], why=str(error))
+            failed = str(error)
+        except Exception as error:  # noqa: BLE001 - the guests are told, the log says what
+            _log.error("no match", bots=[bot.name for bot in guests], exc_info=error)
+            failed = "the referee failed; its log says why"
         finally:
             for bot in guests:
                 self._served.discard(bot)
-                _let_go(bot)
+                _let_go(bot, failed)
 
     async def _house_players(self) -> list[Bot]:
         return [await house.player() for house in self._house]
@@ -153,9 +159,10 @@ class Lobby:
         )
 
 
-def _let_go(bot: Bot) -> None:
+def _let_go(bot: Bot, failed: str = "") -> None:
     if bot.session is not None:
-        bot.session.close()
+        error = CallError(grpc.StatusCode.INTERNAL, "NO_MATCH", failed) if failed else None
+        bot.session.close(error)
 
 
 class _HouseBot:
@@ -208,11 +215,13 @@ class _HouseBot:
             return False
         # Where any token is let in, a bot that comes back is another object.
         self._bot = self._referee.bot(self._token)
+        self._bot.is_house = True
         return self._process.returncode is None
 
     async def _start(self) -> None:
         self._token = token = self._referee.issue_token(f"house-{self._name}", __version__)
         self._bot = self._referee.bot(token)
+        self._bot.is_house = True
         path = [entry for entry in sys.path if entry]
         try:
             self._process = await asyncio.create_subprocess_exec(

@@ -18,7 +18,8 @@ _KEPT: Final = 20_000
 class LoopClock:
     """A `Clock` on asyncio. While the loop stands still no answer can be seen: nobody's time.
 
-    A stall lasts from the moment when a beat was due to the moment when it came.
+    A stall lasts from the moment when a beat was due to the moment when it came; if it came later
+    than by a whole beat, from the beat before: what came in just after that lay there too.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -45,11 +46,15 @@ class LoopClock:
     def _on_beat(self) -> None:
         now = self.now_us()
         if now - self._due_us > _LATE_US:
-            self._stalls.append((self._due_us, now))
+            begin = self._stall_begin(now)
+            self._stalls.append((begin, now))
             self.stalls += 1
-            self.total_stalled_us += now - self._due_us
+            self.total_stalled_us += now - begin
         self._due_us = now + BEAT_US
         self._beat = self._loop.call_later(BEAT_US / 1e6, self._on_beat)
+
+    def _stall_begin(self, now: int) -> int:
+        return self._due_us if now - self._due_us <= BEAT_US else self._due_us - BEAT_US
 
     def now_us(self) -> int:
         """Microseconds of the monotonic clock."""
@@ -59,7 +64,7 @@ class LoopClock:
         """Overlap of a time span with the stalls, the one that has not ended yet included."""
         total = 0
         if self._beat is not None and until_us - self._due_us > _LATE_US:
-            total = until_us - max(since_us, self._due_us)
+            total = until_us - max(since_us, self._stall_begin(until_us))
         for begin, end in reversed(self._stalls):
             if end <= since_us:
                 break

@@ -1,7 +1,9 @@
 """`MatchService`: who may ask for what, and the answers (docs/organisers.md)."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+import re
+from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias, TypeVar
 
 import grpc
@@ -88,11 +90,11 @@ class MatchService:
     # --- calls ----------------------------------------------------------------------------------
 
     def _unary(
-        self, kind: type[_Request], answer: Callable[[_Request], Message]
+        self, kind: type[_Request], answer: Callable[[_Request], Message | Awaitable[Message]]
     ) -> tuple[str, _Handler]:
         """A method for organisers, under its name."""
 
-        def checked(raw: bytes, context: _Context) -> Message:
+        def checked(raw: bytes, context: _Context) -> Message | Awaitable[Message]:
             check_organiser(self._host.tokens, bearer_of(context))
             return answer(_read(kind, raw))
 
@@ -135,7 +137,9 @@ class MatchService:
 
     def _issue_token(self, request: pb.IssueTokenRequest) -> pb.IssueTokenResponse:
         for name, value, least in (("bot", request.bot, 1), ("version", request.version, 0)):
-            if not least <= len(value) <= _NAME_CHARACTERS or not value.isprintable():
+            is_blank = bool(value) and value.isspace()
+            is_long = not least <= len(value) <= _NAME_CHARACTERS
+            if is_long or is_blank or not value.isprintable():
                 text = f"{name} is {value[:80]!r}: allowed are {least}–{_NAME_CHARACTERS} printable"
                 raise refuse("BAD_NAME", f"{text} characters")
         if sum(1 for _ in self._host.bots()) >= self._limits.most_bots:
@@ -155,6 +159,8 @@ class MatchService:
     def _list_bots(self, request: pb.ListBotsRequest) -> pb.ListBotsResponse:
         most = min(request.page_size or _MOST_BOTS_IN_PAGE, _MOST_BOTS_IN_PAGE)
         bots = self._bots()
+        if not re.fullmatch("[0-9a-f]{16}|", request.page_token):
+            raise _bad_page_token(request.page_token)
         ids = sorted(bot_id for bot_id in bots if bot_id > request.page_token)
         page = ids[:most]
         return pb.ListBotsResponse(
@@ -163,7 +169,7 @@ class MatchService:
         )
 
     def _bots(self) -> dict[str, Bot]:
-        return {bot_id_of(bot): bot for bot in self._host.bots()}
+        return {bot_id_of(bot): bot for bot in self._host.bots() if not bot.is_house}
 
     def _bot(self, bot_id: str, bots: dict[str, Bot]) -> Bot:
         bot = bots.get(bot_id)
@@ -226,10 +232,14 @@ class MatchService:
             next_page_token=str(page[-1].number) if len(found) > most else "",
         )
 
-    def _cancel_match(self, request: pb.CancelMatchRequest) -> pb.CancelMatchResponse:
+    async def _cancel_match(self, request: pb.CancelMatchRequest) -> pb.CancelMatchResponse:
         match = self._matches.find(request.match_id)
-        self._matches.cancel(match, "called off by an organiser")
-        _log.info("match called off", match_id=request.match_id)
+        if match.result is None:
+            self._matches.cancel(match, "called off by an organiser")
+            _log.info("match called off", match_id=request.match_id)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_ABORT_S):
+                    await match.is_over.wait()
         return pb.CancelMatchResponse(match=match_message(match, for_organiser=True))
 
     def _release_match(self, request: pb.ReleaseMatchRequest) -> pb.ReleaseMatchResponse:
@@ -300,15 +310,21 @@ class MatchService:
 
 
 def _method(
-    kind: type[_Request], answer: Callable[[bytes, _Context], Message]
+    kind: type[_Request], answer: Callable[[bytes, _Context], Message | Awaitable[Message]]
 ) -> tuple[str, _Handler]:
     """The handler of a method under its name, which is that of its request."""
 
     async def handle(raw: bytes, context: _Context) -> bytes:
         try:
-            return answer(raw, context).SerializeToString()
+            message = answer(raw, context)
+            if not isinstance(message, Message):
+                message = await message
+            return message.SerializeToString()
         except CallError as refusal:
             error = refusal
+            if refusal.code is grpc.StatusCode.UNAUTHENTICATED:
+                name = kind.DESCRIPTOR.name
+                _log.warning("call refused", request=name, reason=error.reason, peer=context.peer())
         except Exception as failure:  # noqa: BLE001 - the caller is told, the log says what
             _log.error("a call failed", request=kind.DESCRIPTOR.name, exc_info=failure)
             text = "the referee failed; its log says why"
@@ -330,9 +346,13 @@ def _number(page_token: str) -> int:
     if not page_token:
         return 0
     if not page_token.isascii() or not page_token.isdigit() or len(page_token) > 18:
-        text = f"page_token is {page_token[:64]!r}: allowed is the next_page_token of an answer"
-        raise refuse("BAD_PAGE_TOKEN", text)
+        raise _bad_page_token(page_token)
     return int(page_token)
+
+
+def _bad_page_token(page_token: str) -> CallError:
+    text = f"page_token is {page_token[:64]!r}: allowed is the next_page_token of an answer"
+    return refuse("BAD_PAGE_TOKEN", text)
 
 
 def _result_with_record(match: OrderedMatch) -> MatchResult:

@@ -1,5 +1,6 @@
 """One match that an organiser has ordered, from its order until it is forgotten."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from enum import StrEnum
@@ -46,6 +47,7 @@ class OrderedMatch:
         self.ended_ms = 0
         self.result: MatchResult | None = None
         self.log = EventLog()
+        self.is_over = asyncio.Event()
         self._match: Match | None = None
         self._called_off = ""
 
@@ -53,6 +55,11 @@ class OrderedMatch:
     def is_for_everybody(self) -> bool:
         """Whether spectators may watch it now."""
         return self.is_open or (self.is_published and self.result is not None)
+
+    @property
+    def has_record(self) -> bool:
+        """Whether it was played, and can be looked at."""
+        return self.result is not None and bool(self.result.record)
 
     @property
     def size(self) -> int:
@@ -79,6 +86,7 @@ class OrderedMatch:
         self.state = MatchState.ENDED
         self.ended_ms = _now_ms()
         self.log.close(last_message)
+        self.is_over.set()
 
 
 def _now_ms() -> int:

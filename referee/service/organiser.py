@@ -16,6 +16,7 @@ from referee.match.runner import Match
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.bots import Bot
 from referee.service.errors import CallError
+from referee.service.logs import match_fields
 from referee.service.messages import match_ended_message
 from referee.service.ordered_match import MatchState, OrderedMatch, never_begun
 from referee.service.tokens import Tokens
@@ -184,7 +185,8 @@ class Matches:
             if other.result is None and other.spec.secret == match.spec.secret:
                 which = "it" if other is match else f"match {other.spec.match_id} on its decks"
                 text = f"match {match.spec.match_id} cannot be released: {which} has not ended"
-                raise CallError(grpc.StatusCode.FAILED_PRECONDITION, "DECKS_IN_PLAY", text)
+                reason = "NOT_ENDED" if other is match else "DECKS_IN_PLAY"
+                raise CallError(grpc.StatusCode.FAILED_PRECONDITION, reason, text)
         match.is_published = True
         _log.info("match released", match_id=match.spec.match_id)
 
@@ -258,7 +260,9 @@ class Matches:
         while len(self._kept) > self._limits.most_kept or (
             size > self._limits.most_kept_bytes and len(self._kept) > 1
         ):
-            oldest = next(iter(self._kept))
+            # What has no record makes room first.
+            unplayed = (key for key, kept in self._kept.items() if not kept.has_record)
+            oldest = next(unplayed, None) or next(iter(self._kept))
             size -= self._kept.pop(oldest).size
             del self._all[oldest]
 
@@ -268,7 +272,9 @@ class Matches:
         """Call a match off; one that has ended stays as it is."""
         match_id = match.spec.match_id
         if self._waiting.pop(match_id, None) is not None:
-            self._ended(match, never_begun(match.spec, text))
+            result = never_begun(match.spec, text)
+            _log.info("match ended", **match_fields(match.spec, result, 0.0))
+            self._ended(match, result)
         elif match.result is None:
             match.abort(text)
 

@@ -95,6 +95,22 @@ class PlayService:
             hello.add_done_callback(forget)
             await asyncio.wait({hello}, timeout=_REFUSAL_S)
             await abort(context, refusal)
+        error = await self._serve(context, bot)
+        if error is not None:
+            # The status waits behind what the bot does not read: a bot that never reads again
+            # would keep the call, and all that hangs on it, for as long as it stays connected.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STATUS_S):
+                    await abort(context, error)
+
+    async def _serve(
+        self, context: "grpc.aio.ServicerContext[bytes, bytes]", bot: Bot
+    ) -> CallError | None:
+        """Serve a stream to its end; the error to end the call with, if any.
+
+        A frame of its own: gRPC keeps the last error of a call with its frames, and the session
+        should not be in them.
+        """
         session = Session(context, self, self._limits, f"s{next(self._numbers)}")
         self._sessions[session] = bot
         error = None
@@ -107,17 +123,12 @@ class PlayService:
             bot.detach(session, error.text if error is not None and error.is_fault else "")
             if self.tokens.is_open and not bot.seats and bot not in self._sessions.values():
                 self.bots.pop(bot.identity.key, None)
-            with bound_contextvars(bot=bot.name, session=session.name):
+            with bound_contextvars(bot=session.bot_name or bot.name, session=session.name):
                 if error is not None:
                     _log.warning("session ended", reason=error.reason, text=error.text)
                 else:
                     _log.info("session ended", goodbye=session.said_goodbye)
-        if error is not None:
-            # The status waits behind what the bot does not read: a bot that never reads again
-            # would keep the call, and all that hangs on it, for as long as it stays connected.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_STATUS_S):
-                    await abort(context, error)
+        return error
 
     def _authenticate(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Bot:
         token = bearer_of(context)
@@ -128,7 +139,9 @@ class PlayService:
             token = f"no token {next(self._numbers)}"
         bot = self.bot_of(token)
         if bot is None:
-            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", _UNKNOWN_TOKEN)
+            organises = "an organiser's token does not play: a bot needs one of its own"
+            text = organises if self.tokens.is_organiser(token) else _UNKNOWN_TOKEN
+            raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", text)
         return bot
 
     # --- messages of a session ------------------------------------------------------------------
@@ -139,11 +152,13 @@ class PlayService:
         if self.bots.get(bot.identity.key) is not bot:
             raise CallError(grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN", _UNKNOWN_TOKEN)
         for name, value in (("bot", hello.bot), ("version", hello.version)):
-            if len(value) > _NAME_CHARACTERS:
-                text = f"hello.{name} has {len(value)} characters: at most {_NAME_CHARACTERS}"
+            if len(value) > _NAME_CHARACTERS or not value.isprintable():
+                text = f"hello.{name} is {value[:80]!r}: allowed are at most {_NAME_CHARACTERS}"
+                text += " printable characters"
                 raise CallError(grpc.StatusCode.INVALID_ARGUMENT, "BAD_HELLO", text)
         if not bot.identity.bot:
             bot.name, bot.version = hello.bot or "anonymous", hello.version
+        session.bot_name = bot.name
         bot.attach(session)
         limits = session.limits
         session.send(

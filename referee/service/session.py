@@ -71,6 +71,8 @@ class Session:
         self.limits = limits
         self.max_concurrent_matches = 1
         self.said_goodbye = False
+        self.bot_name = ""
+        """As it was known when it said hello."""
         self._stream = stream
         self._owner = owner
         self._greeted = False
@@ -140,7 +142,7 @@ class Session:
                 self._check_rate()
                 self._handle(message)
         except CallError as error:
-            self.close(error)
+            self.close(error.with_traceback(None))  # its frames hold the session
         except grpc.aio.BaseError:
             pass  # The stream broke or ended while it was being read: a lost connection.
         except Exception as error:  # noqa: BLE001 - the bot is told, the log says what

@@ -123,8 +123,9 @@ async def test_decks_are_shown_when_nobody_plays_on_them_any_more(hall: Organise
         assert refused.value.reason == "SHARED_DECKS"
     legs = [await hall.organiser.create(bots, **decks) for _ in range(2)]
     release = pb.ReleaseMatchRequest(match_id=legs[0])
+    not_ended = (grpc.StatusCode.FAILED_PRECONDITION, "NOT_ENDED")
     in_play = (grpc.StatusCode.FAILED_PRECONDITION, "DECKS_IN_PLAY")
-    assert await refusal_of(hall.organiser, release, pb.ReleaseMatchResponse) == in_play
+    assert await refusal_of(hall.organiser, release, pb.ReleaseMatchResponse) == not_ended
     async with hall.connected(bots):
         await hall.organiser.ended(legs[0])
         await hall.organiser.ended(legs[1])
@@ -298,3 +299,30 @@ def test_unknown_value_of_an_enum_is_no_rule() -> None:
     message.MergeFromString(b"\x38\x63")  # field 7, wilds, 99
     with pytest.raises(ValueError, match="wilds is 'number 99': allowed are none"):
         rules_from_message(message)
+
+
+async def test_page_tokens_of_another_list_are_refused(hall: Organised) -> None:
+    for token in ("zzz", "\x1b[3m", "a" * 5_000, "17"):
+        request = pb.ListBotsRequest(page_token=token)
+        refusal = await refusal_of(hall.organiser, request, pb.ListBotsResponse)
+        assert refusal == (grpc.StatusCode.INVALID_ARGUMENT, "BAD_PAGE_TOKEN")
+
+
+async def test_a_house_bot_is_none_of_an_organisers_business(hall: Organised) -> None:
+    token = hall.referee.issue_token("house", "1")
+    hall.referee.bot(token).is_house = True
+    listed = await hall.organiser(pb.ListBotsRequest(), pb.ListBotsResponse)
+    assert "house" not in [bot.bot for bot in listed.bots]
+
+
+async def test_a_match_called_off_is_over_when_that_is_answered(hall: Organised) -> None:
+    bots = await hall.organiser.register("ann", "bob")
+    waiting = await hall.organiser.create(bots)
+    answer = await hall.organiser(pb.CancelMatchRequest(match_id=waiting), pb.CancelMatchResponse)
+    assert answer.match.state == pb.MATCH_STATE_ENDED
+    async with hall.connected(bots):
+        running = await hall.organiser.create(bots)
+        for _ in range(2):
+            request = pb.CancelMatchRequest(match_id=running)
+            answer = await hall.organiser(request, pb.CancelMatchResponse)
+            assert answer.match.state == pb.MATCH_STATE_ENDED

@@ -335,7 +335,9 @@ class Hello(_message.Message):
     FEATURES_FIELD_NUMBER: _builtins.int
     MAX_CONCURRENT_MATCHES_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """Name of the bot, 1–64 characters. Where the token stands for a registered bot, that name counts."""
+    """Name of the bot, 1–64 printable characters. Where the token stands for a registered bot, that
+    name counts.
+    """
     version: _builtins.str
     """Version of the bot, at most 64 characters."""
     max_concurrent_matches: _builtins.int
