@@ -107,6 +107,11 @@ def _cards_with_meanings(field: int, order: Iterable[Card], wilds: Sequence[Wild
     return packed_field(field, cards) + packed_field(field + 1, meanings)
 
 
+def hand_field(field: int, hand: Cards) -> bytes:
+    """A message Hand, also when it is empty."""
+    return bytes_field(field, packed_field(1, _hand_bytes(hand)))
+
+
 # --- actions ----------------------------------------------------------------------------------
 
 
@@ -315,7 +320,7 @@ def _deal_ended(event: DealEnded) -> bytes:
             number_field(4, event.rummy),
             numbers_field(5, event.points),
             numbers_field(6, event.totals),
-            *[bytes_field(7, packed_field(1, _hand_bytes(hand))) for hand in event.hands],
+            *[hand_field(7, hand) for hand in event.hands],
             packed_field(8, bytes(event.out)),
         ]
     )

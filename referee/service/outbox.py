@@ -1,9 +1,9 @@
 """Writes messages to a stream, one after another, without a task of its own.
 
-A writer task would cost a round of the event loop for every message. Here a write begins while
-`put` runs, if none is under way: the coroutine of the write is stepped by hand, and goes on when
-the future that it waits for is done. At any time there is one write at the most: two on one
-stream can hang it.
+The coroutine of a write is stepped by hand, and goes on when the future that it waits for is done.
+A write begins in the next round of the event loop, not while `put` runs: those of many streams then
+follow each other, and wake the process at the other end less often, which is what a send costs
+most by. At any time there is one write at the most: two on one stream can hang it.
 """
 
 import asyncio
@@ -41,8 +41,9 @@ class Outbox:
         self._write: Coroutine[Any, Any, None] | None = None
         """The write that is under way."""
         self._emptied: asyncio.Future[None] | None = None
-        self.backlog = 0
         self._due = False
+        """The next round of the loop begins a write."""
+        self.backlog = 0
         """Bytes that have not been handed to the stream."""
         self.is_broken = False
         """A write has failed: the stream is gone, and nothing more is written."""
@@ -59,8 +60,7 @@ class Outbox:
 
     def _begin(self) -> None:
         self._due = False
-        if self._write is None:
-            self._write_on()
+        self._write_on()
 
     def _write_on(self) -> None:
         """Begin writes until one has to wait, or nothing is left."""
@@ -100,7 +100,7 @@ class Outbox:
 
     async def empty(self, timeout_s: float) -> bool:
         """Wait until all has been written, or the time is over; whether it has."""
-        if self._write is None:
+        if self._write is None and not self._messages:
             return True
         self._emptied = self._loop.create_future()
         done, _ = await asyncio.wait({self._emptied}, timeout=timeout_s)

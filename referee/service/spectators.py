@@ -13,14 +13,13 @@ from typing import Final, Protocol
 import grpc
 import structlog
 
-from referee.engine.cards import Cards, cards_of
 from referee.engine.events import DealStarted, Event
 from referee.engine.observation import Observation, has_secret, view
 from referee.match.seat import Seat
-from referee.service.codec import event_bytes, observation_bytes
+from referee.service.codec import event_bytes, hand_field, observation_bytes
 from referee.service.errors import CallError
 from referee.service.session import forget
-from referee.service.wire import bytes_field, number_field, packed_field
+from referee.service.wire import bytes_field, number_field
 
 MOST_LOG_BYTES: Final = 4 * 1024 * 1024
 """Kept of one match; beyond it the oldest deals are forgotten, but never the current one."""
@@ -137,7 +136,7 @@ class EventLog:
             public = whole = bytes_field(_EVENTS, event_bytes(view(event, None)))
             if isinstance(event, DealStarted):
                 self._deals.append(number)
-                hands = [_hand_field(_DEALT_HANDS, hand or 0) for hand in event.hands]
+                hands = [hand_field(_DEALT_HANDS, hand or 0) for hand in event.hands]
                 self._dealt[number] = b"".join(hands)
             elif has_secret(event):
                 whole = bytes_field(_EVENTS, event_bytes(event))
@@ -216,14 +215,9 @@ class EventLog:
             state = bytes_field(_OBSERVATION, observation_bytes(self._match.observe(None)))
             if whole:
                 hands = [self._match.observe(seat).hand for seat in range(len(self._match.seats))]
-                state += b"".join([_hand_field(_HANDS, hand) for hand in hands])
+                state += b"".join([hand_field(_HANDS, hand) for hand in hands])
             self._states[whole] = self.last, state
         return state
-
-
-def _hand_field(field: int, hand: Cards) -> bytes:
-    """A message Hand, also when it is empty."""
-    return bytes_field(field, packed_field(1, bytes([card + 1 for card in cards_of(hand)])))
 
 
 class WatchStream(Protocol):
