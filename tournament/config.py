@@ -9,7 +9,7 @@ from referee.engine.presets import make_ruleset
 from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.match.spec import TimeControl
 from tournament.errors import ConfigError, UsageError
-from tournament.schedule import SEATS_LEAST, SEATS_MOST, rules_hash, short_hash
+from tournament.schedule.fixtures import SEATS_LEAST, SEATS_MOST, rules_hash, short_hash
 
 ROUND_ROBIN = "round_robin"
 SINGLE = "single"

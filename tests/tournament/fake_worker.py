@@ -13,7 +13,7 @@ from pathlib import Path
 
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
 from referee.match.spec import MatchSpec
-from tournament.worker import main
+from tournament.worker.__main__ import main
 
 
 class FakeReferee:

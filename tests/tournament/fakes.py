@@ -15,9 +15,10 @@ import pytest
 
 import tournament
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
-from tournament.schedule import Encounter, Entrant, round_robin
-from tournament.store import Store
-from tournament.stored import Entry
+from tournament.schedule.fixtures import Encounter, Entrant
+from tournament.schedule.round_robin import round_robin
+from tournament.store.store import Store
+from tournament.store.stored import Entry
 
 ROOT = Path(tournament.__file__).parents[1]
 

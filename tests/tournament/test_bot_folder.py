@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.fakes import bot_folder
-from tournament.bot_folder import changed_files, content_hash, read_bot_folder
-from tournament.bots import DEFAULT_BOTS, find_bots
+from tournament.bots.find import DEFAULT_BOTS, find_bots
+from tournament.bots.folder import changed_files, content_hash, read_bot_folder
+from tournament.bots.frozen import freeze, frozen_folder
 from tournament.errors import BotFolderError, FreezeError, UsageError
-from tournament.frozen import freeze, frozen_folder
 
 
 def test_a_complete_folder(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tournament.bot_pool import BotPool
-from tournament.messages import BotEnded, BotSpec, BotStarted, Failure, Message, Setup
+from tournament.worker.messages import BotEnded, BotSpec, BotStarted, Failure, Message, Setup
+from tournament.worker.pool import BotPool
 
 WAIT = "import time; time.sleep(600)"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tournament import launch
+from tournament.bots import launch
+from tournament.bots.launch import BotProcess, program_argv, scrubbed_environment
+from tournament.bots.leftovers import kill_leftover_group, process_mark
 from tournament.errors import LaunchError
-from tournament.launch import BotProcess, program_argv, scrubbed_environment
-from tournament.processes import kill_leftover_group, process_mark
 
 LIMIT_S = 60.0
 

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from tournament.progress import BarProgress, LineProgress, make_progress
+from tournament.runner.progress import BarProgress, LineProgress, make_progress
 
 
 def test_lines_come_every_five_seconds_and_at_the_end() -> None:

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.tournament.fakes import entry
-from tournament import report
-from tournament.report import Format, render
-from tournament.schedule import Fixture
-from tournament.standings import SeatRow, Standing
-from tournament.stored import MatchRow, Tournament
+from tournament.report import views as report
+from tournament.report.views import Format, render
+from tournament.schedule.fixtures import Fixture
+from tournament.statistics.standings import SeatRow, Standing
+from tournament.store.stored import MatchRow, Tournament
 
 TOURNAMENT = Tournament(
     id="t1",

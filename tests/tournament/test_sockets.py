@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.fakes import clean_temp, environment
-from tournament.sockets import remove_abandoned, socket_folder
+from tournament.worker.sockets import remove_abandoned, socket_folder
 
 HOLD = """
 import os, signal
-from tournament.sockets import socket_folder
+from tournament.worker.sockets import socket_folder
 with socket_folder() as folder:
     (folder / "0").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)

@@ -14,13 +14,13 @@ import typer
 import tournament
 from referee.match.outcome import Termination
 from tests.tournament.fakes import bot_folder, command, environment, match_result, store_plan
-from tournament.bots import find_bots
-from tournament.cli import INTERRUPTED_EXIT, _begin_and_play, _play
+from tournament.bots.find import find_bots
+from tournament.commands.options import file_and_bots
+from tournament.commands.play import INTERRUPTED_EXIT, _begin_and_play, _play
 from tournament.config import Config
 from tournament.errors import StoreError, UsageError
-from tournament.options import file_and_bots
-from tournament.run import begin, playing_alone
-from tournament.store import Store
+from tournament.runner.run import begin, playing_alone
+from tournament.store.store import Store
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_a_run_that_breaks_off_says_how_to_go_on(
     async def break_off(*_: object, **__: object) -> None:
         raise StoreError("no room on the disk")
 
-    monkeypatch.setattr("tournament.run.play", break_off)
+    monkeypatch.setattr("tournament.runner.run.play", break_off)
     config = Config(encounters=1)
     with Store.open(played / "rummy-data") as store:
         identity = begin(store, played / "rummy-data", config, find_bots([]), None)
@@ -255,7 +255,7 @@ def test_an_interrupt_while_planning_is_told(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tournament.run.begin", interrupt)
+    monkeypatch.setattr("tournament.runner.run.begin", interrupt)
     with pytest.raises(typer.Exit) as caught:
         _begin_and_play(Config(encounters=5_000), find_bots([]), tmp_path, None)
     assert caught.value.exit_code == INTERRUPTED_EXIT

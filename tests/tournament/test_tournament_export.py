@@ -10,8 +10,8 @@ import pytest
 from referee.match.outcome import Termination
 from tests.tournament.fakes import command, match_result, store_plan
 from tournament.errors import OutputError, UsageError
-from tournament.export import Exported, export
-from tournament.store import Store
+from tournament.report.export import Exported, export
+from tournament.store.store import Store
 
 
 def export_to(store: Store, folder: Path) -> tuple[Exported, list[tuple[int, int]]]:

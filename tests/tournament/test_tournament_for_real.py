@@ -10,8 +10,8 @@ from subprocess import PIPE, Popen
 import pytest
 
 from tests.tournament.fakes import clean_temp, command, environment
-from tournament.store import Store
-from tournament.views import matches
+from tournament.store.queries import matches
+from tournament.store.store import Store
 
 
 @pytest.fixture(autouse=True)

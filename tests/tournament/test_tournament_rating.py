@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tournament.rating import RatedMatch, Rating, make_environment, rate
+from tournament.rating.environment import RatedMatch, Rating, make_environment
+from tournament.rating.sequential import rate
 
 CLASSIC = make_environment(draw_probability=0.10, tau=25 / 300)
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.fakes import BOT, bot_folder, clean_temp
-from tournament import run
-from tournament.bots import find_bots
+from tournament.bots.find import find_bots
+from tournament.bots.frozen import frozen_folder
 from tournament.config import Config
 from tournament.errors import ResumeError, TournamentError, WorkerError
-from tournament.frozen import frozen_folder
-from tournament.messages import Setup
-from tournament.progress import LineProgress
-from tournament.runner import Unplayed
-from tournament.store import Store
-from tournament.stored import FINISHED, UNFINISHED, Entry
-from tournament.views import leg_results, matches, record
+from tournament.runner import run
+from tournament.runner.progress import LineProgress
+from tournament.runner.runner import Unplayed
+from tournament.store.queries import leg_results, matches, record
+from tournament.store.store import Store
+from tournament.store.stored import FINISHED, UNFINISHED, Entry
+from tournament.worker.messages import Setup
 
 COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
@@ -230,9 +230,9 @@ async def test_a_worker_that_loses_its_runner_ends_with_its_bots(stage: Stage) -
     tournament = stage.begin("ann", "sleeper", encounters=1)
     script = f"""
 import asyncio, pathlib, sys
-from tournament import run
-from tournament.progress import LineProgress
-from tournament.store import Store
+from tournament.runner import run
+from tournament.runner.progress import LineProgress
+from tournament.store.store import Store
 store = Store.open(pathlib.Path({str(stage.data)!r}))
 asyncio.run(run.play(store, pathlib.Path({str(stage.data)!r}), store.tournament({tournament!r}),
     workers=1, progress=LineProgress(print), command={COMMAND!r}))

@@ -9,12 +9,13 @@ import pytest
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tests.tournament.fakes import match_result
 from tournament.errors import WorkerError
-from tournament.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
-from tournament.progress import LineProgress
-from tournament.runner import Runner, Unplayed
-from tournament.schedule import Entrant, round_robin
-from tournament.stored import PlannedLeg
-from tournament.worker_process import WorkerLostError
+from tournament.runner.progress import LineProgress
+from tournament.runner.runner import Runner, Unplayed
+from tournament.runner.worker_process import WorkerLostError
+from tournament.schedule.fixtures import Entrant
+from tournament.schedule.round_robin import round_robin
+from tournament.store.stored import PlannedLeg
+from tournament.worker.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
 
 Reaction = Callable[[PlayLeg, int], MatchResult]
 """What happens when a leg is played for the n-th time (from 1)."""

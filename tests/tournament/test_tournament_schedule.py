@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tournament.schedule import (
-    Encounter,
-    Entrant,
-    circle_rounds,
-    meetings,
-    round_robin,
-    rules_hash,
-)
+from tournament.schedule.fixtures import Encounter, Entrant, rules_hash
+from tournament.schedule.round_robin import circle_rounds, meetings, round_robin
 
 RULES = rules_hash({"preset": "basic"}, {"bank_ms": 1}, 2)
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from tournament.seeds import bot_randomness, match_id, seeded_salt, seeded_secret
+from tournament.schedule.seeds import bot_randomness, match_id, seeded_salt, seeded_secret
 
 SECRET = bytes(range(32))
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from referee.match.outcome import Forfeit
-from tournament.standings import LegResult, SeatRow, counted, standings
+from tournament.statistics.standings import LegResult, SeatRow, counted, standings
 
 
 def seat(bot: str, place: int, forfeit: Forfeit | None = None, **times: int) -> SeatRow:

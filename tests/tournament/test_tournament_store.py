@@ -19,11 +19,11 @@ from sqlalchemy import text
 import tournament
 from referee.match.outcome import Forfeit, Termination
 from tests.tournament.fakes import match_result, store_plan
-from tournament import database
 from tournament.errors import StoreError
-from tournament.schema import metadata
-from tournament.store import Store
-from tournament.views import leg_results, legs_per_encounter, matches, record
+from tournament.store import database
+from tournament.store.queries import leg_results, legs_per_encounter, matches, record
+from tournament.store.schema import metadata
+from tournament.store.store import Store
 
 
 @pytest.fixture
@@ -51,7 +51,8 @@ def test_the_steps_make_exactly_the_tables_of_the_schema(store: Store) -> None:
 
 def test_the_newest_step_is_the_one_the_code_expects() -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(tournament.__file__).parent / "migrations"))
+    steps = Path(tournament.__file__).parent / "store" / "migrations"
+    config.set_main_option("script_location", str(steps))
     assert ScriptDirectory.from_config(config).get_current_head() == database.HEAD
 
 
@@ -148,7 +149,7 @@ def test_results_survive_a_kill_right_after_they_were_stored(tmp_path: Path) -> 
 import os, signal, sys
 from pathlib import Path
 from tests.tournament.fakes import match_result, store_plan
-from tournament.store import Store
+from tournament.store.store import Store
 store = Store.open(Path(sys.argv[1]))
 for encounter in store_plan(store, encounters=3):
     for leg in encounter.legs:
@@ -226,7 +227,7 @@ def test_a_folder_that_may_not_be_written_is_named(
         # Root may write everywhere, so the folder's own mode would not do.
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("tournament.database.os.open", refuse)
+    monkeypatch.setattr("tournament.store.database.os.open", refuse)
     with pytest.raises(StoreError, match="can't be opened or written"):
         Store.open(tmp_path)
 

@@ -4,7 +4,7 @@ import pytest
 
 from referee.match.outcome import Forfeit, Termination
 from tests.tournament.fakes import match_result
-from tournament.messages import (
+from tournament.worker.messages import (
     Acknowledged,
     BotEnded,
     BotFailure,

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from referee.match.outcome import Forfeit, MatchResult, Termination
-from tournament import seeds
 from tournament.errors import WorkerError
-from tournament.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
-from tournament.progress import ProgressView
-from tournament.stored import PlannedLeg
-from tournament.worker_process import WorkerLostError
+from tournament.runner.progress import ProgressView
+from tournament.runner.worker_process import WorkerLostError
+from tournament.schedule import seeds
+from tournament.store.stored import PlannedLeg
+from tournament.worker.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
 
 ABORTS_MOST = 3
 """Attempts without a result after which a leg is left unplayed."""

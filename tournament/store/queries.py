@@ -5,11 +5,11 @@ import zlib
 from sqlalchemy import select
 
 from referee.match.outcome import Forfeit
-from tournament import schema as t
 from tournament.errors import StoreError
-from tournament.standings import LegResult, SeatRow, Standing, counted, standings
-from tournament.store import Store
-from tournament.stored import MatchRow, fixture_of
+from tournament.statistics.standings import LegResult, SeatRow, Standing, counted, standings
+from tournament.store import schema as t
+from tournament.store.store import Store
+from tournament.store.stored import MatchRow, fixture_of
 
 
 def leg_results(store: Store, tournament: str) -> list[LegResult]:

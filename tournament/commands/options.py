@@ -9,7 +9,7 @@ import typer
 from referee.engine.presets import merge_overrides, parse_override
 from referee.engine.ruleset import RuleSetError
 from tournament.errors import UsageError
-from tournament.report import Format
+from tournament.report.views import Format
 
 DEFAULT_DATA = Path("rummy-data")
 _FORMATS = "|".join(Format)

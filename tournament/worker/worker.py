@@ -6,9 +6,7 @@ It ends, and its bots with it, when the runner is gone.
 
 import asyncio
 import contextlib
-import os
 import shutil
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -18,9 +16,7 @@ from typing import Protocol
 from referee.engine.presets import make_ruleset
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
-from tournament.bot_pool import BotPool, Gate
-from tournament.messages import (
-    LINE_LIMIT_BYTES,
+from tournament.worker.messages import (
     Acknowledged,
     Failed,
     Message,
@@ -29,9 +25,9 @@ from tournament.messages import (
     Result,
     Setup,
     decode,
-    encode,
 )
-from tournament.sockets import remove_abandoned
+from tournament.worker.pool import BotPool, Gate
+from tournament.worker.sockets import remove_abandoned
 
 Send = Callable[[Message], None]
 
@@ -147,45 +143,3 @@ def match_spec(setup: Setup, leg: PlayLeg) -> MatchSpec:
         first_dealer=leg.first_dealer,
         time_control=TimeControl(**setup.time_control),
     )
-
-
-async def _serve(make_referee: Callable[[], RefereeLike], output: int) -> None:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LINE_LIMIT_BYTES)
-    pipe, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer
-    )
-
-    def send(message: Message) -> None:
-        # A runner that is gone does not read; the end of stdin tells the same.
-        with contextlib.suppress(BrokenPipeError):
-            left = memoryview(encode(message))
-            while left:
-                left = left[os.write(output, left) :]
-
-    working = asyncio.current_task()
-    assert working is not None
-    loop.add_signal_handler(signal.SIGTERM, working.cancel)
-    try:
-        await Worker(make_referee(), reader, send).run()
-    finally:
-        pipe.close()
-
-
-def _make_referee() -> RefereeLike:
-    from referee.service.server import Referee  # noqa: PLC0415 - after stdout is out of reach
-
-    return Referee()
-
-
-def main(make_referee: Callable[[], RefereeLike] = _make_referee) -> None:
-    """Serve the runner at the other end of stdin and stdout."""
-    # Stdout is for messages alone: whatever else prints goes to the log.
-    output = os.dup(1)
-    os.dup2(2, 1)
-    with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_serve(make_referee, output))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,8 +6,8 @@ from io import TextIOWrapper
 
 from rich.console import Console
 
-from tournament import report
 from tournament.errors import OutputError
+from tournament.report import views as report
 
 people = Console(stderr=True, highlight=False)
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from referee.match.outcome import Forfeit
-from tournament.rating import RatedMatch, Rating, rate
+from tournament.rating.environment import RatedMatch, Rating
+from tournament.rating.sequential import rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tournament.bot_folder import IGNORED, BotFolder, content_hash
+from tournament.bots.folder import IGNORED, BotFolder, content_hash
+from tournament.bots.launch import program_argv, scrubbed_environment
 from tournament.errors import FreezeError, UsageError
-from tournament.launch import program_argv, scrubbed_environment
 
 BUILD_LIMIT_S = 600
 _TAIL = 2_000

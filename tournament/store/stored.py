@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Row
 
-from tournament.schedule import Fixture
-from tournament.standings import SeatRow
+from tournament.schedule.fixtures import Fixture
+from tournament.statistics.standings import SeatRow
 
 UNFINISHED, FINISHED = "unfinished", "finished"
 

@@ -17,11 +17,11 @@ from sqlalchemy import Connection, Engine, Row, exc, func, select, update
 from sqlalchemy.sql.expression import Select
 
 from referee.match.outcome import MatchResult
-from tournament import schema as t
-from tournament.database import explained, open_sqlite, view_sqlite, writing
 from tournament.errors import StoreError
-from tournament.schedule import Encounter
-from tournament.stored import UNFINISHED, Entry, PlannedLeg, Tournament, fixture_of
+from tournament.schedule.fixtures import Encounter
+from tournament.store import schema as t
+from tournament.store.database import explained, open_sqlite, view_sqlite, writing
+from tournament.store.stored import UNFINISHED, Entry, PlannedLeg, Tournament, fixture_of
 
 
 def _now() -> str:

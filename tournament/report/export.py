@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tournament import report
 from tournament.errors import OutputError, UsageError
-from tournament.report import Format
-from tournament.store import Store
-from tournament.stored import MatchRow, Tournament
-from tournament.views import legs_per_encounter, matches, record, standing_rows
+from tournament.report import views as report
+from tournament.report.views import Format
+from tournament.store.queries import legs_per_encounter, matches, record, standing_rows
+from tournament.store.store import Store
+from tournament.store.stored import MatchRow, Tournament
 
 _FORMATS = (Format.JSON, Format.CSV)
 

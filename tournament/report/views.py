@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tournament.standings import Standing
-from tournament.stored import Entry, MatchRow, Tournament
+from tournament.statistics.standings import Standing
+from tournament.store.stored import Entry, MatchRow, Tournament
 
 _WIDE = 1_000
 """Characters; no table needs as many."""

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from tournament.schema import metadata
+from tournament.store.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -4,7 +4,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from tournament.bot_folder import MANIFEST, BotFolder, read_bot_folder
+from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
 from tournament.errors import UsageError
 
 DEFAULT_BOTS = ("random", "greedy", "counting")

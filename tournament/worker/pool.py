@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tournament.bots.launch import BotProcess, scrubbed_environment
+from tournament.bots.leftovers import process_mark
 from tournament.errors import LaunchError
-from tournament.launch import BotProcess, scrubbed_environment
-from tournament.messages import (
+from tournament.worker.messages import (
     PUBLIC_WORDS,
     BotEnded,
     BotFailure,
@@ -25,7 +26,6 @@ from tournament.messages import (
     Message,
     Setup,
 )
-from tournament.processes import process_mark
 
 WARM_ANSWER_S = 1.0
 """How long a bot that was connected a moment ago may take to be so again."""

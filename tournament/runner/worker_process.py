@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Self
 
+from tournament.bots.launch import import_paths
+from tournament.bots.leftovers import kill_leftover_group
 from tournament.errors import WorkerError
-from tournament.launch import import_paths
-from tournament.messages import (
+from tournament.worker.messages import (
     LINE_LIMIT_BYTES,
     Acknowledged,
     BotEnded,
@@ -26,7 +27,6 @@ from tournament.messages import (
     decode,
     encode,
 )
-from tournament.processes import kill_leftover_group
 
 COMMAND = (sys.executable, "-m", "tournament.worker")
 READY_S = 60.0

@@ -53,7 +53,7 @@ def import_paths() -> list[str]:
                 paths.append(str(parent))
     if not any(Path(path, "rummy").is_dir() for path in paths):
         # A checkout that is not installed keeps the stubs one folder deeper.
-        proto = Path(__file__).resolve().parent.parent / "proto"
+        proto = Path(__file__).resolve().parents[2] / "proto"
         if (proto / "rummy").is_dir():
             paths.append(str(proto))
     return list(dict.fromkeys(paths))

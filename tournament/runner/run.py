@@ -10,19 +10,20 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tournament import seeds
-from tournament.bot_folder import BotFolder, changed_files, content_hash
+from tournament.bots.folder import BotFolder, changed_files, content_hash
+from tournament.bots.frozen import freeze, frozen_folder
 from tournament.config import WORKERS_MOST, Config, differences, from_table, read_config
 from tournament.errors import ConfigError, ResumeError, UsageError
-from tournament.frozen import freeze, frozen_folder
-from tournament.messages import BotSpec, Setup
-from tournament.progress import ProgressView
-from tournament.runner import Runner, Unplayed
-from tournament.schedule import Encounter, Entrant, round_robin
-from tournament.sockets import socket_folder
-from tournament.store import Store
-from tournament.stored import FINISHED, Entry, Tournament
-from tournament.worker_process import COMMAND, WorkerProcess
+from tournament.runner.progress import ProgressView
+from tournament.runner.runner import Runner, Unplayed
+from tournament.runner.worker_process import COMMAND, WorkerProcess
+from tournament.schedule import seeds
+from tournament.schedule.fixtures import Encounter, Entrant
+from tournament.schedule.round_robin import round_robin
+from tournament.store.store import Store
+from tournament.store.stored import FINISHED, Entry, Tournament
+from tournament.worker.messages import BotSpec, Setup
+from tournament.worker.sockets import socket_folder
 
 _FILES_NAMED = 5
 
