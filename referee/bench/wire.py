@@ -26,6 +26,7 @@ from referee.match.clock import SeatClock
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from referee.service.collector import settle_collector
 from referee.service.descriptors import allow_many_descriptors
 from referee.service.messages import MatchMessages
 from referee.service.meter import Meter
@@ -79,6 +80,7 @@ def bench_wire(
     matches: Sequence[int], seconds: float, progress: Callable[[str], None]
 ) -> list[WireRow]:
     """Measure each number of matches at once, echo and referee in turn, `_ROUNDS` times each."""
+    settle_collector()  # as `referee serve` does; the echo has it too
     return asyncio.run(_bench(matches, seconds, progress))
 
 

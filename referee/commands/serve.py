@@ -68,6 +68,7 @@ def serve(
       referee serve --listen unix:/tmp/referee.sock --rules standard --seats 4
       referee serve --listen 0.0.0.0:50051 --tls-cert cert.pem --tls-key key.pem --play greedy
     """  # noqa: D301 - \b keeps the lines below it as they are
+    from referee.service.collector import settle_collector
     from referee.service.serve import ServeError, ServeOptions, prepare, serve_until_stopped
     from referee.service.tls import TlsFiles
 
@@ -99,6 +100,7 @@ def serve(
         prepared = prepare(options)
     except (RuleSetError, ServeError) as error:
         fail(str(error), 2)
+    settle_collector()
     try:
         asyncio.run(serve_until_stopped(options, prepared))
     except ServeError as error:

@@ -216,7 +216,11 @@ class MatchService:
     ) -> pb.ListMatchesResponse:
         after = _number(request.page_token)
         most = min(request.page_size or _MOST_MATCHES_IN_PAGE, _MOST_MATCHES_IN_PAGE)
-        states = {state for state in MatchState if STATES[state] in request.states}
+        known = {STATES[state]: state for state in MatchState}
+        if unknown := set(request.states) - set(known):
+            text = f"states holds {min(unknown)}: allowed are {min(known)}–{max(known)}"
+            raise refuse("BAD_STATE", text)
+        states = {known[number] for number in request.states}
         found = [
             match
             for match in self._matches

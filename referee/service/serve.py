@@ -151,17 +151,17 @@ async def _serving(
             stack.callback(organisers.close)
         addresses = [*options.listen, house] if house else options.listen
         bound = await referee.listen(*addresses, credentials=tls.credentials if tls else None)
-        for address in bound[: len(options.listen)]:
-            is_tls = tls is not None and not address.startswith("unix:")
-            _log.info("listening", address=address, tls=is_tls, rules=options.rules.preset)
-        if tls is not None:
-            _log.info("certificate", not_after=tls.not_after)
         if meter is not None:
             from referee.service.metrics import start_metrics  # noqa: PLC0415 - an extra
 
             metrics = start_metrics(options.metrics, referee, meter)
             stack.push_async_callback(asyncio.to_thread, metrics.close)
             _log.info("serving metrics", url=f"http://{metrics.address}/metrics")
+        for address in bound[: len(options.listen)]:
+            is_tls = tls is not None and not address.startswith("unix:")
+            _log.info("listening", address=address, tls=is_tls, rules=options.rules.preset)
+        if tls is not None:
+            _log.info("certificate", not_after=tls.not_after)
         spec = LobbySpec(options.rules, options.seats, options.house, options.matches)
         lobby = Lobby(referee, house, spec)
         stack.push_async_callback(lobby.close)

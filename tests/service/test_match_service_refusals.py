@@ -249,6 +249,19 @@ async def test_orders_that_cannot_be_meant(
             "INVALID_ARGUMENT",
             "BAD_PAGE_TOKEN",
         ),
+        (
+            pb.ListMatchesRequest(states=[pb.MATCH_STATE_UNSPECIFIED]),
+            pb.ListMatchesResponse,
+            "INVALID_ARGUMENT",
+            "BAD_STATE",
+        ),
+        (
+            # A newer client's state: protobuf keeps its number.
+            pb.ListMatchesRequest.FromString(b"\x0a\x01\x63"),
+            pb.ListMatchesResponse,
+            "INVALID_ARGUMENT",
+            "BAD_STATE",
+        ),
     ],
 )
 async def test_refused_requests(
