@@ -9,6 +9,8 @@ from typing import Any
 
 import trueskill
 
+from tournament.rating import truncation
+
 MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
@@ -30,9 +32,13 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class RatedMatch:
-    """Places by bot of one match, 1 the best, shared places equal; `position` is its plan order."""
+    """Places by bot of one match, 1 the best, shared places equal; `position` is its plan order.
+
+    Matches of one `encounter_id` share their deals: error bars count them as one observation.
+    """
 
     position: int
+    encounter_id: str
     places: Mapping[str, int]
 
 
@@ -53,9 +59,10 @@ def make_environment(*, draw_probability: float = DRAW_PROBABILITY, tau: float =
     """Return a TrueSkill environment of its own; the package's global one is never touched.
 
     Versions of bots are frozen, so skill does not drift: tau is 0. The exact error function is
-    both better and faster than the package's approximation.
+    both better and faster than the package's approximation. Results that the package gives up on,
+    far against or far with the ratings, are computed by `truncation`.
     """
-    return trueskill.TrueSkill(
+    environment = trueskill.TrueSkill(
         mu=MU,
         sigma=SIGMA,
         beta=BETA,
@@ -63,3 +70,31 @@ def make_environment(*, draw_probability: float = DRAW_PROBABILITY, tau: float =
         draw_probability=draw_probability,
         backend=(_cdf, _pdf, _ppf),
     )
+    package_v_win, package_w_win = environment.v_win, environment.w_win
+    package_v_draw, package_w_draw = environment.v_draw, environment.w_draw
+
+    def v_win(diff: float, margin: float) -> float:
+        x = diff - margin
+        return truncation.above(x)[0] if x < -truncation.FAR else float(package_v_win(diff, margin))
+
+    def w_win(diff: float, margin: float) -> float:
+        x = diff - margin
+        if x < -truncation.FAR:
+            return truncation.above(x)[1]
+        # So sure a win teaches nothing, and the package cannot divide by it.
+        return 0.0 if x > truncation.FAR else float(package_w_win(diff, margin))
+
+    def v_draw(diff: float, margin: float) -> float:
+        if abs(diff) - margin < truncation.FAR:
+            return float(package_v_draw(diff, margin))
+        v = truncation.between(abs(diff), margin)[0]
+        return v if diff > 0 else -v
+
+    def w_draw(diff: float, margin: float) -> float:
+        if abs(diff) - margin < truncation.FAR:
+            return float(package_w_draw(diff, margin))
+        return truncation.between(abs(diff), margin)[1]
+
+    environment.v_win, environment.w_win = v_win, w_win
+    environment.v_draw, environment.w_draw = v_draw, w_draw
+    return environment
