@@ -38,12 +38,17 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Encounter:
-    """One set of bots on one list of deals. `number` counts the meetings of this set from 0."""
+    """One set of bots on one list of deals.
+
+    `number` counts the encounters of this set from 0. `round` counts from 0 too: a round is planned
+    when the one before has ended, and a format that is planned as a whole has only round 0.
+    """
 
     encounter_id: str
     number: int
     bots: tuple[str, ...]
     legs: tuple[Fixture, ...]
+    round: int = 0
 
 
 def short_hash(*parts: str) -> str:
@@ -58,11 +63,17 @@ def rules_hash(rules: Mapping[str, object], time_control: Mapping[str, object], 
 
 
 def make_encounter(
-    bots: Sequence[Entrant], number: int, rules: str, *, first_position: int
+    bots: Sequence[Entrant],
+    number: int,
+    rules: str,
+    *,
+    first_position: int,
+    round: int = 0,  # noqa: A002 - the word for it everywhere
 ) -> Encounter:
     """Return an encounter of these bots: a leg for each rotation of the seats.
 
     `rules` is the hash of rules and clock, `first_position` the place of its first leg in the plan.
+    Ids leave the round out: the number already tells the encounters of a set apart.
     """
     hashes = [bot.content_hash for bot in bots]
     # Whoever sits first, it is the same set on the same deals.
@@ -80,4 +91,4 @@ def make_encounter(
         )
         for leg in range(seats)
     )
-    return Encounter(encounter_id=encounter_id, number=number, bots=names, legs=legs)
+    return Encounter(encounter_id=encounter_id, number=number, bots=names, legs=legs, round=round)

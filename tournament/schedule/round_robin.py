@@ -4,14 +4,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from tournament.schedule.fixtures import (
-    MATCHES_MOST,
-    SEATS_LEAST,
-    SEATS_MOST,
-    Encounter,
-    Entrant,
-    make_encounter,
-)
+from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant, make_encounter
+from tournament.schedule.limits import check_encounters, check_entrants, check_matches
 
 
 def circle_rounds(entrants: int) -> list[list[tuple[int, int]]]:
@@ -48,38 +42,33 @@ def round_robin(
 ) -> list[Encounter]:
     """Plan a round-robin: every set of `seats` bots meets in `encounters` encounters.
 
-    `rules` is the hash of rules and clock. Each encounter has `seats` legs. Every second meeting
-    of a set sits the other way round, which for three and more seats changes who follows whom.
+    `rules` is the hash of rules and clock. Each encounter has `seats` legs. Raises ValueError.
     """
-    _check(entrants, seats, encounters)
+    check_entrants(entrants, seats)
+    check_encounters(encounters)
+    check_matches(
+        match_count(len(entrants), seats, encounters),
+        f"{len(entrants)} bots at {seats} seats in {encounters} encounters of each set",
+        "take fewer encounters or bots",
+    )
+    return encounters_of(entrants, meetings(len(entrants), seats), encounters, rules)
+
+
+def encounters_of(
+    entrants: Sequence[Entrant], sets: Sequence[tuple[int, ...]], encounters: int, rules: str
+) -> list[Encounter]:
+    """Return so many encounters of each set of entrants: all sets once, then all again.
+
+    Every second encounter of a set sits the other way round, which for three and more seats changes
+    who follows whom.
+    """
     plan: list[Encounter] = []
+    position = 0
     for number in range(encounters):
-        for members in meetings(len(entrants), seats):
+        for members in sets:
             bots = [entrants[index] for index in members]
             if number % 2:
                 bots.reverse()
-            plan.append(make_encounter(bots, number, rules, first_position=len(plan) * seats))
+            plan.append(make_encounter(bots, number, rules, first_position=position))
+            position += len(bots)
     return plan
-
-
-def _check(entrants: Sequence[Entrant], seats: int, encounters: int) -> None:
-    """Raise ValueError naming what can't be planned."""
-    if not SEATS_LEAST <= seats <= SEATS_MOST:
-        raise ValueError(f"seats is {seats}: allowed are {SEATS_LEAST}–{SEATS_MOST}")
-    if encounters < 1:
-        raise ValueError(f"encounters is {encounters}: allowed is 1 or more")
-    if len(entrants) < seats:
-        raise ValueError(f"there are {len(entrants)} bots: a table of {seats} seats needs {seats}")
-    matches = match_count(len(entrants), seats, encounters)
-    if matches > MATCHES_MOST:
-        raise ValueError(
-            f"{len(entrants)} bots at {seats} seats in {encounters} encounters of each set make"
-            f" {matches} matches: allowed are {MATCHES_MOST}; take fewer encounters or bots"
-        )
-    for what, values in (
-        ("name", [entrant.bot for entrant in entrants]),
-        ("content", [entrant.content_hash for entrant in entrants]),
-    ):
-        twice = sorted({value for value in values if values.count(value) > 1})
-        if twice:
-            raise ValueError(f"two bots have the {what} {twice[0]!r}: each bot takes part once")
