@@ -82,9 +82,10 @@ def match_result(
     match_id: str = "m",
     forfeits: Mapping[int, Forfeit] | None = None,
     text: str = "the end",
+    record: bytes | None = None,
 ) -> MatchResult:
     """Return a finished match with these places."""
-    record = f"record of {match_id}\n".encode()
+    record = f"record of {match_id}\n".encode() if record is None else record
     return MatchResult(
         match_id=match_id,
         termination=termination,

@@ -1,59 +1,29 @@
-"""Results are stored once and stay; what goes wrong is said in words."""
+"""Results are stored once and stay, in a file or on a server."""
 
-import errno
-import os
+import hashlib
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, exc
 
 import tournament
 from referee.match.outcome import Forfeit, Termination
-from tests.tournament.fakes import match_result, store_plan
+from tests.tournament.conftest import Place
+from tests.tournament.fakes import entry, environment, match_result, store_plan
 from tournament.errors import StoreError
-from tournament.store import database
+from tournament.schedule.fixtures import Encounter, Entrant
+from tournament.schedule.round_robin import round_robin
 from tournament.store.queries import leg_results, legs_per_encounter, matches, record
-from tournament.store.schema import metadata
 from tournament.store.store import Store
 
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "data") as store:
-        yield store
-
-
-def test_the_file_is_private_and_durable(store: Store) -> None:
-    folder = store.path.parent
-    assert oct(folder.stat().st_mode)[-3:] == "700"
-    assert {oct(file.stat().st_mode)[-3:] for file in folder.iterdir()} == {"600"}
-    with store._engine.connect() as db:
-        pragma = {
-            name: db.execute(text(f"PRAGMA {name}")).scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys")
-        }
-    assert pragma == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
-
-
-def test_the_steps_make_exactly_the_tables_of_the_schema(store: Store) -> None:
-    with store._engine.connect() as db:
-        assert compare_metadata(MigrationContext.configure(db), metadata) == []
-
-
-def test_the_newest_step_is_the_one_the_code_expects() -> None:
-    config = Config()
-    steps = Path(tournament.__file__).parent / "store" / "migrations"
-    config.set_main_option("script_location", str(steps))
-    assert ScriptDirectory.from_config(config).get_current_head() == database.HEAD
+ROOT = Path(tournament.__file__).parents[1]
 
 
 def test_a_plan_comes_back_with_its_secrets_in_order(store: Store) -> None:
@@ -69,14 +39,17 @@ def test_a_plan_comes_back_with_its_secrets_in_order(store: Store) -> None:
 
 def test_a_result_is_stored_once(store: Store) -> None:
     leg = store_plan(store)[0].legs[0]
-    assert store.save_result("t1", leg.fixture_id, match_result([1, 2], match_id="first"))
-    assert not store.save_result("t1", leg.fixture_id, match_result([2, 1], match_id="second"))
+    first, second = match_result([1, 2], match_id="first"), match_result([2, 1], match_id="second")
+    assert store.save_result("t1", leg.fixture_id, first, reasons="for the organiser")
+    assert not store.save_result("t1", leg.fixture_id, second)
     (stored,) = leg_results(store, "t1")
     assert [(seat.bot, seat.place) for seat in stored.seats] == [
         (leg.seats[0], 1), (leg.seats[1], 2),
     ]  # fmt: skip
     assert record(store, "t1", leg.fixture_id) == b"record of first\n"
     assert leg.fixture_id not in {item.fixture.fixture_id for item in store.pending("t1")}
+    row = matches(store, "t1")[0]
+    assert (row.text, row.reasons, row.sequence) == ("the end", "for the organiser", 1)
 
 
 def test_two_tournaments_of_the_same_bots_keep_their_results_apart(store: Store) -> None:
@@ -125,16 +98,6 @@ def test_aborts_are_counted_with_their_reason(store: Store) -> None:
     assert matches(store, "t1")[0].text == "stalled again"
 
 
-def test_an_unknown_fixture_or_tournament_is_an_error(store: Store) -> None:
-    store_plan(store)
-    with pytest.raises(StoreError, match="FOREIGN KEY"):
-        store.save_result("t1", "nothing", match_result([1, 2]))
-    with pytest.raises(StoreError, match="has no tournament 't9': the latest are t1"):
-        store.tournament("t9")
-    with pytest.raises(StoreError, match="has no record of 'nothing'"):
-        record(store, "t1", "nothing")
-
-
 def test_a_half_stored_result_is_not_stored(store: Store) -> None:
     leg = store_plan(store)[0].legs[0]
     too_many_seats = match_result([1, 2, 3])
@@ -144,122 +107,249 @@ def test_a_half_stored_result_is_not_stored(store: Store) -> None:
     assert store.save_result("t1", leg.fixture_id, match_result([1, 2]))
 
 
-def test_results_survive_a_kill_right_after_they_were_stored(tmp_path: Path) -> None:
+def test_an_unknown_fixture_or_tournament_is_an_error(store: Store) -> None:
+    with pytest.raises(StoreError, match="has no tournament 't9': the latest are none yet"):
+        store.tournament("t9")
+    store_plan(store)
+    with pytest.raises(StoreError, match="has no fixture 'nothing' in 't1'"):
+        store.save_result("t1", "nothing", match_result([1, 2]))
+    with pytest.raises(StoreError, match="has no tournament 't9'"):
+        store.save_result("t9", "nothing", match_result([1, 2]))
+    with pytest.raises(StoreError, match="has no tournament 't9': the latest are t1"):
+        store.tournament("t9")
+    with pytest.raises(StoreError, match=r"has no tournament '.udcff'"):
+        store.tournament("\udcff")
+    with pytest.raises(StoreError, match="has no record of 'nothing'"):
+        record(store, "t1", "nothing")
+
+
+def test_one_tournament_is_what_the_list_says(store: Store) -> None:
+    for identity in ("t1", "t2"):
+        leg = store_plan(store, identity=identity)[0].legs[0]
+    store.save_result("t2", leg.fixture_id, match_result([1, 2]))
+    store.set_status("t1", "finished")
+    listed = {item.id: item for item in store.tournaments()}
+    assert {name: store.tournament(name) for name in ("t1", "t2")} == listed
+    assert [(item.status, item.matches, item.planned) for item in listed.values()] == [
+        ("unfinished", 1, 6), ("finished", 0, 6),
+    ]  # fmt: skip
+
+
+def test_bots_are_listed_in_one_order_on_every_database(store: Store) -> None:
+    # An order of words leaves signs out, and would put these in other places.
+    names = ["a_c", "ab", "a-d", "a1", "a"]
+    store_plan(store, names)
+    assert [item.bot for item in store.entries("t1")] == sorted(names)
+
+
+def test_texts_that_no_database_can_keep_are_stored_as_near_as_can_be(store: Store) -> None:
+    leg = store_plan(store)[0].legs[0]
+    odd = "a\0b\udcffc – é"
+    store.note_abort("t1", leg.fixture_id, odd)
+    assert matches(store, "t1")[0].text == "a\ufffdb?c – é"
+    assert store.save_result("t1", leg.fixture_id, match_result([1, 2], text=odd), reasons=odd)
+    row = matches(store, "t1")[0]
+    assert (row.text, row.reasons) == ("a\ufffdb?c – é", "a\ufffdb?c – é")
+
+
+def _round_of(number: int, names: str = "abc") -> list[Encounter]:
+    """Return encounters that follow `number` earlier ones of each set."""
+    entrants = [Entrant(item.bot, item.content_hash) for item in map(entry, names)]
+    plan = round_robin(entrants, seats=2, encounters=number + 1, rules="rules")
+    return [replace(item, round=number) for item in plan if item.number == number]
+
+
+def _chance(plan: list[Encounter], start: bytes) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    secrets = {
+        item.encounter_id: hashlib.sha256(start + item.encounter_id.encode()).digest()
+        for item in plan
+    }
+    return secrets, {leg.fixture_id: start * 32 for item in plan for leg in item.legs}
+
+
+def test_a_later_round_is_added_once(store: Store) -> None:
+    first = store_plan(store)
+    later = _round_of(1)
+    store.add_encounters("t1", later, *_chance(later, b"x"))
+    planned = store.pending("t1")
+    assert [leg.fixture for leg in planned] == [leg for e in first + later for leg in e.legs]
+    # Whoever adds it again, with chance of their own, changes nothing.
+    store.add_encounters("t1", later, *_chance(later, b"y"))
+    assert store.pending("t1") == planned
+    assert [row.round for row in matches(store, "t1")] == [0] * 6 + [1] * 6
+    store.add_encounters("t1", [], {}, {})
+    with pytest.raises(StoreError, match="has no tournament 't9'"):
+        store.add_encounters("t9", later, *_chance(later, b"x"))
+
+
+def test_a_round_is_added_whole_or_not_at_all(store: Store) -> None:
+    store_plan(store)
+    later = _round_of(1)
+    secrets, salts = _chance(later, b"x")
+    del salts[later[-1].legs[-1].fixture_id]
+    with pytest.raises(KeyError):
+        store.add_encounters("t1", later, secrets, salts)
+    # Two legs at one place of the plan are refused by the database.
+    moved = [replace(item, legs=later[0].legs) for item in later]
+    with pytest.raises(StoreError):
+        store.add_encounters("t1", moved, *_chance(later, b"x"))
+    assert len(store.pending("t1")) == 6
+
+
+def test_many_who_add_the_same_round_add_it_once(place: Place) -> None:
+    with place.open() as store:
+        store_plan(store)
+    later = _round_of(1)
+
+    def add(number: int) -> None:
+        with place.open() as own:
+            own.add_encounters("t1", later, *_chance(later, bytes([number])))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, range(4)))
+    with place.view() as store:
+        assert len(store.pending("t1")) == 12
+        assert len({leg.salt for leg in store.pending("t1")[6:]}) == 1
+
+
+def test_many_writers_store_each_result_once_and_number_all(place: Place) -> None:
+    with place.open() as store:
+        plan = store_plan(store, "abcd", encounters=3)
+    fixtures = [leg.fixture_id for e in plan for leg in e.legs]
+
+    def write(writer: int) -> int:
+        # Everybody has a result of every leg, and begins at another one.
+        start = writer * len(fixtures) // 4
+        with place.open() as own:
+            return sum(
+                own.save_result("t1", fixture, match_result([1, 2], match_id=f"{writer}"))
+                for fixture in fixtures[start:] + fixtures[:start]
+            )
+
+    with ThreadPoolExecutor(4) as pool:
+        stored = list(pool.map(write, range(4)))
+    assert sum(stored) == len(fixtures)
+    with place.view() as store:
+        rows = matches(store, "t1")
+        assert sorted(row.sequence or 0 for row in rows) == list(range(1, len(fixtures) + 1))
+        assert [len(leg.seats) for leg in leg_results(store, "t1")] == [2] * len(fixtures)
+
+
+def test_many_store_tournaments_of_the_same_bots_at_once(place: Place) -> None:
+    place.open().close()
+
+    def begin(number: int) -> None:
+        with place.open() as own:
+            store_plan(own, "abcdef"[:: -1 if number % 2 else 1], identity=f"t{number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(begin, range(8)))
+    with place.view() as store:
+        assert sorted(item.id for item in store.tournaments()) == [f"t{n}" for n in range(8)]
+
+
+def test_many_may_open_what_nobody_has_made_yet(place: Place) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(lambda _: place.open(), range(4)))
+    for number, store in enumerate(stores):
+        with store:
+            store_plan(store, identity=f"t{number}")
+    with place.view() as store:
+        assert len(store.tournaments()) == 4
+
+
+def test_a_commit_whose_answer_was_lost_may_be_tried_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leg = store_plan(store)[0].legs[0]
+    later = _round_of(1)
+    writing = store._database.writing
+
+    @contextmanager
+    def without_answer(tournament: str | None = None) -> Iterator[Connection]:
+        with writing(tournament) as db:
+            yield db
+        raise exc.OperationalError(
+            "COMMIT", None, OSError("no answer"), connection_invalidated=True
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._database, "writing", without_answer)
+        with pytest.raises(StoreError, match="no answer"):
+            store.save_result("t1", leg.fixture_id, match_result([1, 2]))
+        with pytest.raises(StoreError, match="no answer"):
+            store.add_encounters("t1", later, *_chance(later, b"x"))
+    assert not store.save_result("t1", leg.fixture_id, match_result([1, 2]))
+    store.add_encounters("t1", later, *_chance(later, b"x"))
+    assert [row.sequence for row in matches(store, "t1")] == [1] + [None] * 11
+
+
+def test_results_survive_a_kill_right_after_they_were_stored(place: Place) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
 from tests.tournament.fakes import match_result, store_plan
 from tournament.store.store import Store
-store = Store.open(Path(sys.argv[1]))
+store = Store.open(Path(sys.argv[1]), sys.argv[2] or None)
 for encounter in store_plan(store, encounters=3):
     for leg in encounter.legs:
         assert store.save_result("t1", leg.fixture_id, match_result([1, 2]))
         print(leg.fixture_id, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    root = Path(tournament.__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        [sys.executable, "-c", script, str(place.data), place.url or ""],
+        cwd=ROOT,
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     acknowledged = done.stdout.split()
-    with Store.open(tmp_path, create=False) as store:
+    with place.open() as store:
         stored = [row.fixture.fixture_id for row in matches(store, "t1") if row.termination]
     assert stored == acknowledged
     assert len(stored) == 18
 
 
-def test_a_missing_database_says_how_to_begin(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="does not exist: `tournament run` begins"):
-        Store.open(tmp_path / "data", create=False)
-    assert not (tmp_path / "data").exists()
-
-
-def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
-    path = tmp_path / database.FILE_NAME
-    path.write_bytes(b"not a database, " * 100)
-    with pytest.raises(StoreError, match=r"rummy\.sqlite3 is damaged or not a database .*move it"):
-        Store.open(tmp_path)
-
-
-def test_a_damaged_database_is_named(tmp_path: Path) -> None:
-    with Store.open(tmp_path) as store:
-        store_plan(store, encounters=20)
-    path = tmp_path / database.FILE_NAME
-    data = bytearray(path.read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)
-    path.write_bytes(data)
-    with (
-        pytest.raises(StoreError, match="is damaged or not a database"),
-        Store.open(tmp_path) as store,
-    ):
-        store.pending("t1")
-
-
-def test_a_locked_database_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_BUSY_MS", 50)
-    with Store.open(tmp_path) as store:
-        store_plan(store)
-        other = sqlite3.connect(store.path, isolation_level=None)
-        try:
-            other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match=r"is locked by another process .*wait for it"):
-                store.note_abort("t1", "x", "y")
-        finally:
-            other.close()
-
-
-def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("")
-    with pytest.raises(StoreError, match=r"data/rummy\.sqlite3.*exists"):
-        Store.open(tmp_path / "data")
-
-
-def test_a_folder_that_may_not_be_written_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> int:
-        # Root may write everywhere, so the folder's own mode would not do.
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    monkeypatch.setattr("tournament.store.database.os.open", refuse)
-    with pytest.raises(StoreError, match="can't be opened or written"):
-        Store.open(tmp_path)
-
-
-def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    with Store.open(tmp_path) as store, database.writing(store._engine) as db:
-        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreError, match="was made by another version of rummy-referee"):
-        Store.open(tmp_path)
-
-
-def test_nothing_is_stored_when_the_file_is_gone_or_another(tmp_path: Path) -> None:
-    with Store.open(tmp_path) as store:
-        [encounter] = store_plan(store, "ab")
-        (tmp_path / "rummy.sqlite3").rename(tmp_path / "away")
-        for _ in range(2):
-            with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
-                store.save_result("t1", encounter.legs[0].fixture_id, match_result([1, 2]))
-            (tmp_path / "rummy.sqlite3").touch()
-        with pytest.raises(StoreError, match="was removed or replaced"):
-            store.set_status("t1", "finished")
-
-
-def test_viewing_changes_no_tables(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="does not exist"):
-        Store.view(tmp_path)
-    sqlite3.connect(tmp_path / "rummy.sqlite3").close()
-    with pytest.raises(StoreError, match="has tables of step none, and only 0001 can be shown"):
-        Store.view(tmp_path)
-    with Store.open(tmp_path) as store:
-        store_plan(store, "ab")
-    with Store.view(tmp_path) as store:
-        assert [found.id for found in store.tournaments()] == ["t1"]
-        with pytest.raises(StoreError, match="readonly"):
-            store.set_status("t1", "finished")
+def test_a_writer_that_is_killed_in_a_transaction_leaves_nothing_of_it(place: Place) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from tests.tournament.fakes import match_result, store_plan
+from tournament.store import store as module
+store = module.Store.open(Path(sys.argv[1]), sys.argv[2] or None)
+[leg, other] = store_plan(store, "ab")[0].legs
+assert store.save_result("t1", leg.fixture_id, match_result([1, 2]))
+connect = store._database.writing
+def writing(tournament=None):
+    holder = connect(tournament)
+    db = holder.__enter__()
+    execute = db.execute
+    def counting(statement, *more):
+        done = execute(statement, *more)
+        if "records" in str(statement):  # the last statement before the commit
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+    db.execute = counting
+    class Stub:
+        __enter__ = lambda self: db
+        __exit__ = lambda self, *error: holder.__exit__(*error)
+    return Stub()
+store._database.writing = writing
+store.save_result("t1", other.fixture_id, match_result([1, 2]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(place.data), place.url or ""],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with place.open() as store:
+        [waiting] = store.pending("t1")
+        assert store.save_result("t1", waiting.fixture.fixture_id, match_result([1, 2]))
+        assert [row.sequence for row in matches(store, "t1")] == [1, 2]

@@ -1,180 +1,79 @@
-"""Opens the database: a private file, durable writes, tables brought up to date, clear errors."""
+"""What the store needs of a database, whichever it is: transactions, a lock, errors in words."""
 
-import os
-import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event, exc, text
+from sqlalchemy import Connection, Engine, exc
 
 from tournament.errors import StoreError
-
-FILE_NAME = "rummy.sqlite3"
-HEAD = "0001"
-"""The newest step in migrations/versions; a test holds the two together."""
-
-_BUSY_MS = 10_000
+from tournament.store.upgrade import HEAD, revision, upgrade
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn what the database or the file system raises into a StoreError that says what to do."""
-    try:
-        yield
-    except exc.DBAPIError as error:
-        raise StoreError(_explanation(path, str(error.orig))) from error
-    except (sqlite3.Error, OSError) as error:
-        raise StoreError(_explanation(path, str(error))) from error
+class Database(ABC):
+    """A database that is open. `name` is what texts call it: it never holds a password."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.engine = self._make_engine()
 
-def _explanation(path: Path, what: str) -> str:
-    if "not a database" in what or "malformed" in what:
-        return (
-            f"{path} is damaged or not a database ({what}):"
-            " move it away or restore a copy of it, then run again"
-        )
-    if "locked" in what or "busy" in what:
-        return f"{path} is locked by another process ({what}): wait for it or end it, run again"
-    if "readonly" in what or "unable to open" in what or "ermission denied" in what:
-        return f"{path} can't be opened or written ({what}): check who owns it and its folder"
-    if "full" in what or "No space" in what:
-        return f"{path} can't be written ({what}): make room on the disk"
-    return f"{path}: {what}"
+    @abstractmethod
+    def _make_engine(self) -> Engine:
+        """Return how to connect."""
 
+    @abstractmethod
+    def _explanation(self, error: BaseException, *, is_lost: bool) -> str:
+        """Return what went wrong and what to do; `is_lost` when the connection broke."""
 
-def open_sqlite(data_dir: Path, *, create: bool) -> tuple[Engine, Path]:
-    """Open `data_dir`/rummy.sqlite3, made first if `create`. Raises StoreError.
+    @abstractmethod
+    def lock(self, tournament: str) -> AbstractContextManager[None]:
+        """Keep any other process from playing the tournament meanwhile. Raises ResumeError."""
 
-    The file is readable by its owner only, for it holds the secrets that decks are made from.
-    """
-    path = data_dir / FILE_NAME
-    with explained(path):
-        if create:
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # SQLite gives its side files the same mode.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        else:
-            _check_exists(path)
-        engine = create_engine(f"sqlite:///{path}")
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    try:
-        with explained(path):
-            _upgrade(engine, path)
-    except BaseException:
-        engine.dispose()
-        raise
-    return engine, path
+    @abstractmethod
+    def writing(self, tournament: str | None = None) -> AbstractContextManager[Connection]:
+        """One transaction; what it changed is durable when the block has ended."""
 
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Connection]:
+        """One transaction whose queries all see the same moment."""
 
-def view_sqlite(data_dir: Path) -> tuple[Engine, Path]:
-    """Open `data_dir`/rummy.sqlite3 for reading only; it need not be writable. Raises StoreError.
+    @property
+    @abstractmethod
+    def is_there(self) -> bool:
+        """Whether what was opened can still be found under its name."""
 
-    Nothing is brought up to date.
-    """
-    path = data_dir / FILE_NAME
-    _check_exists(path)
-    engine = create_engine("sqlite://", creator=lambda: _read_only(path), poolclass=NullPool)
-    event.listen(engine, "begin", _begin)
-    with explained(path), engine.connect() as connection:
-        revision = _revision(connection)
-    if revision != HEAD:
-        raise StoreError(
-            f"{path} has tables of step {revision or 'none'}, and only {HEAD} can be shown:"
-            " `tournament resume` or `run` brings older ones up to date,"
-            " newer ones need the rummy-referee that made them"
-        )
-    return engine, path
-
-
-def _check_exists(path: Path) -> None:
-    if not path.exists():
-        raise StoreError(
-            f"{path} does not exist: `tournament run` begins a tournament,"
-            " `--data DIR` says where one is kept"
-        )
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    """Connect without writing a thing to the database, in whatever way the folder allows."""
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        connection = _connect(path, "mode=rw")  # so that the side files go away again
-        connection.execute("PRAGMA query_only = ON").close()
-        return connection
-    connection = _connect(path, "mode=ro")
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master").close()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        log = path.with_name(f"{path.name}-wal")
-        no_side_files = "unable to open" in str(error) or "readonly" in str(error)
-        if not no_side_files or (log.exists() and log.stat().st_size):
-            raise
-        # None can be made and none holds anything: the file alone is the database.
-        return _connect(path, "mode=ro&immutable=1")
-    return connection
-
-
-def _connect(path: Path, how: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
-
-
-def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    # The driver's own transactions leave out DDL; `_begin` opens them instead.
-    connection.isolation_level = None
-    for pragma in (
-        f"busy_timeout = {_BUSY_MS}",
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "foreign_keys = ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _begin(connection: Connection) -> None:
-    mode = connection.get_execution_options().get("begin", "DEFERRED")
-    connection.exec_driver_sql(f"BEGIN {mode}")
-
-
-@contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that holds the write lock from its beginning: it can't fail half-way."""
-    with engine.connect().execution_options(begin="IMMEDIATE") as connection, connection.begin():
-        yield connection
-
-
-def _upgrade(engine: Engine, path: Path) -> None:
-    with writing(engine) as connection:
-        if _revision(connection) == HEAD:
-            return
-        # Alembic is slow to import and needed once in the life of a database.
-        from alembic import command  # noqa: PLC0415
-        from alembic.config import Config  # noqa: PLC0415
-        from alembic.util import CommandError  # noqa: PLC0415
-
-        config = Config()
-        config.set_main_option(
-            "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
-        )
-        attributes: dict[str, Any] = config.attributes
-        attributes["connection"] = connection
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn what the database or the file system raises into a StoreError in words."""
         try:
-            command.upgrade(config, "head")
-        except CommandError as error:
+            yield
+        except exc.DBAPIError as error:
+            cause = error.orig or error
+            text = self._explanation(cause, is_lost=error.connection_invalidated)
+            raise StoreError(text) from error
+        except (exc.SQLAlchemyError, OSError, self.engine.dialect.loaded_dbapi.Error) as error:
+            raise StoreError(self._explanation(error, is_lost=False)) from error
+
+    def upgrade(self) -> None:
+        """Make the tables, or bring them up to date. Raises StoreError."""
+        with self.explained(), self._upgrading() as connection:
+            upgrade(connection, self.name)
+
+    @abstractmethod
+    def _upgrading(self) -> AbstractContextManager[Connection]:
+        """One transaction that keeps every other process from changing the tables."""
+
+    def check_tables(self) -> None:
+        """Raise StoreError unless the tables are those that this version reads."""
+        with self.explained(), self.reading() as connection:
+            found = revision(connection)
+        if found != HEAD:
             raise StoreError(
-                f"{path} was made by another version of rummy-referee ({error}):"
-                " use that version, or another --data folder"
-            ) from error
+                f"{self.name} has tables of step {found or 'none'}, and only {HEAD} can be shown:"
+                " `tournament resume` or `run` brings older ones up to date,"
+                " newer ones need the rummy-referee that made them"
+            )
 
-
-def _revision(connection: Connection) -> str | None:
-    known = connection.execute(
-        text("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
-    ).scalar()
-    if known is None:
-        return None
-    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if revision is None else str(revision)
+    def close(self) -> None:
+        """Let go of it."""
+        self.engine.dispose()

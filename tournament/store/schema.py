@@ -10,6 +10,7 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -75,6 +76,7 @@ encounters = Table(
     Column("number", Integer, nullable=False),
     Column("legs", Integer, nullable=False),
     Column("secret", LargeBinary(32), nullable=False),  # makes every deck; to be kept private
+    Column("round", Integer, nullable=False, server_default="0"),
 )
 
 fixtures = Table(
@@ -94,6 +96,7 @@ fixtures = Table(
         ["tournament", "encounter"], ["encounters.tournament", "encounters.encounter"]
     ),
     UniqueConstraint("tournament", "position"),
+    Index("ix_fixtures_encounter", "tournament", "encounter"),
 )
 
 results = Table(
@@ -104,11 +107,14 @@ results = Table(
     Column("match_id", String(64), nullable=False),
     Column("termination", String(16), nullable=False),
     Column("has_result", Boolean, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("text", Text, nullable=False),  # for everybody
     Column("deals", Integer, nullable=False),
     Column("record_hash", String(64), nullable=False),
     Column("created", String(32), nullable=False),
+    Column("reasons", Text, nullable=False, server_default=""),  # for the organiser alone
+    Column("sequence", Integer, nullable=False, server_default="0"),  # 1, 2, … as they came in
     ForeignKeyConstraint(["tournament", "fixture"], ["fixtures.tournament", "fixtures.fixture"]),
+    Index("ix_results_sequence", "tournament", "sequence", unique=True),
 )
 
 seat_results = Table(

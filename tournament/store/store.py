@@ -8,47 +8,50 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Connection, Engine, Row, exc, func, select, update
+from sqlalchemy import Connection, Row, func, select, update
 from sqlalchemy.sql.expression import Select
 
 from referee.match.outcome import MatchResult
 from tournament.errors import StoreError
 from tournament.schedule.fixtures import Encounter
 from tournament.store import schema as t
-from tournament.store.database import explained, open_sqlite, view_sqlite, writing
+from tournament.store.database import Database
+from tournament.store.plans import insert_encounters, insert_entries, now, storable
+from tournament.store.postgres import PostgreSQL
+from tournament.store.sqlite import SQLite
 from tournament.store.stored import UNFINISHED, Entry, PlannedLeg, Tournament, fixture_of
 
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+_NAMED_MOST = 5
+"""Tournaments that are named when somebody asks for one that is not there."""
 
 
 class Store:
-    """The database of one data folder. Every method raises StoreError when it can't do its work."""
+    """An open database. Every method raises StoreError when it can't do its work."""
 
-    def __init__(self, engine: Engine, path: Path) -> None:
-        self._engine = engine
-        self.path = path
-        self._identity = _identity(path)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     @classmethod
-    def open(cls, data_dir: Path, *, create: bool = True) -> Self:
-        """Open the database in `data_dir`; without `create` it must be there."""
-        return cls(*open_sqlite(data_dir, create=create))
+    def open(cls, data_dir: Path, url: str | None = None, *, create: bool = True) -> Self:
+        """Open the file in `data_dir`, or the PostgreSQL database of `url` instead.
+
+        Tables are made or brought up to date. Without `create` the file must be there. Raises
+        StoreError, and UsageError when the URL can't be read.
+        """
+        return cls(SQLite.open(data_dir, create=create) if url is None else PostgreSQL.open(url))
 
     @classmethod
-    def view(cls, data_dir: Path) -> Self:
-        """Open the database in `data_dir` for reading only."""
-        return cls(*view_sqlite(data_dir))
+    def view(cls, data_dir: Path, url: str | None = None) -> Self:
+        """Open the same for reading only; nothing is brought up to date."""
+        return cls(SQLite.view(data_dir) if url is None else PostgreSQL.view(url))
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._engine.dispose()
+        """Let go of it."""
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -60,6 +63,25 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def name(self) -> str:
+        """What texts call it: the path of the file, or the URL without its password."""
+        return self._database.name
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can still be found: the file was neither removed nor replaced."""
+        return self._database.is_there
+
+    @contextmanager
+    def lock(self, tournament: str) -> Iterator[None]:
+        """Keep any other process, on any host, from playing the tournament. Raises ResumeError.
+
+        A process that dies lets go of it.
+        """
+        with self._database.lock(tournament):
+            yield
 
     # Plans
 
@@ -74,105 +96,59 @@ class Store:
         secrets: Mapping[str, bytes],
         salts: Mapping[str, bytes],
     ) -> None:
-        """Store a whole plan, secrets included, in one transaction.
+        """Store a plan, or the first round of one, secrets included, in one transaction.
 
         `secrets` are by encounter id, `salts` by fixture id.
         """
-        with self._writing() as db:
-            now = _now()
-            for entry in entries:
-                _save_version(db, entry, now)
+        with self._writing(tournament) as db:
             db.execute(
                 t.tournaments.insert().values(
                     id=tournament,
                     config=json.dumps(config),
                     config_hash=config_hash,
-                    created=now,
+                    created=now(),
                     status=UNFINISHED,
                 )
             )
-            db.execute(
-                t.entries.insert(),
-                [
-                    {
-                        "tournament": tournament,
-                        "bot": entry.bot,
-                        "content_hash": entry.content_hash,
-                        "folder": entry.folder,
-                    }
-                    for entry in entries
-                ],
-            )
-            db.execute(
-                t.encounters.insert(),
-                [
-                    {
-                        "tournament": tournament,
-                        "encounter": encounter.encounter_id,
-                        "number": encounter.number,
-                        "legs": len(encounter.legs),
-                        "secret": secrets[encounter.encounter_id],
-                    }
-                    for encounter in plan
-                ],
-            )
-            db.execute(
-                t.fixtures.insert(),
-                [
-                    {
-                        "tournament": tournament,
-                        "fixture": leg.fixture_id,
-                        "encounter": leg.encounter_id,
-                        "position": leg.position,
-                        "leg": leg.leg,
-                        "seats": json.dumps(leg.seats),
-                        "first_dealer": leg.first_dealer,
-                        "salt": salts[leg.fixture_id],
-                        "aborts": 0,
-                        "abort_text": "",
-                    }
-                    for encounter in plan
-                    for leg in encounter.legs
-                ],
-            )
+            insert_entries(db, tournament, entries)
+            insert_encounters(db, tournament, plan, secrets, salts)
+
+    def add_encounters(
+        self,
+        tournament: str,
+        plan: Sequence[Encounter],
+        secrets: Mapping[str, bytes],
+        salts: Mapping[str, bytes],
+    ) -> None:
+        """Store a later round in one transaction. Encounters that are stored already stay."""
+        with self._writing(tournament) as db:
+            self._lock_row(db, tournament)
+            query = select(t.encounters.c.encounter).where(t.encounters.c.tournament == tournament)
+            known = set(db.execute(query).scalars())
+            new = [encounter for encounter in plan if encounter.encounter_id not in known]
+            insert_encounters(db, tournament, new, secrets, salts)
+
+    def _lock_row(self, db: Connection, tournament: str) -> None:
+        """Have other writers of this tournament wait until the transaction ends."""
+        row = select(t.tournaments.c.id).where(t.tournaments.c.id == tournament)
+        if db.execute(row.with_for_update()).first() is None:
+            raise StoreError(f"{self.name} has no tournament {tournament!r}")
 
     def tournament(self, tournament: str) -> Tournament:
         """Return one tournament by its id."""
-        found = [row for row in self.tournaments() if row.id == tournament]
+        found = self.rows(_tournaments().where(t.tournaments.c.id == storable(tournament)))
         if not found:
-            known = ", ".join(row.id for row in self.tournaments()[:5]) or "none yet"
+            latest = self.tournaments()[:_NAMED_MOST]
+            known = ", ".join(row.id for row in latest) or "none yet"
             raise StoreError(
-                f"{self.path} has no tournament {tournament!r}: the latest are {known}"
+                f"{self.name} has no tournament {tournament!r}: the latest are {known}"
             )
-        return found[0]
+        return _tournament_of(found[0])
 
     def tournaments(self) -> list[Tournament]:
         """Return all tournaments, the latest first."""
-        planned = (
-            select(func.count())
-            .where(t.fixtures.c.tournament == t.tournaments.c.id)
-            .scalar_subquery()
-        )
-        matches = (
-            select(func.count())
-            .where(t.results.c.tournament == t.tournaments.c.id)
-            .scalar_subquery()
-        )
-        query = select(t.tournaments, planned.label("planned"), matches.label("matches")).order_by(
-            t.tournaments.c.created.desc(), t.tournaments.c.id.desc()
-        )
-        return [
-            Tournament(
-                id=row.id,
-                config=json.loads(row.config),
-                config_hash=row.config_hash,
-                created=row.created,
-                status=row.status,
-                matches=row.matches,
-                planned=row.planned,
-            )
-            for row in self.rows(query)
-        ]
+        latest_first = t.tournaments.c.created.desc(), t.tournaments.c.id.desc()
+        return [_tournament_of(row) for row in self.rows(_tournaments().order_by(*latest_first))]
 
     def entries(self, tournament: str) -> list[Entry]:
         """Return the bots of a tournament, by name."""
@@ -180,9 +156,8 @@ class Store:
             select(t.entries, t.versions.c.version, t.versions.c.manifest, t.bots)
             .select_from(t.entries.join(t.versions).join(t.bots))
             .where(t.entries.c.tournament == tournament)
-            .order_by(t.entries.c.bot)
         )
-        return [
+        entries = [
             Entry(
                 bot=row.bot,
                 version=row.version,
@@ -194,6 +169,8 @@ class Store:
             )
             for row in self.rows(query)
         ]
+        # Databases order texts by their own languages.
+        return sorted(entries, key=lambda entry: entry.bot)
 
     def pending(self, tournament: str) -> list[PlannedLeg]:
         """Return the plan minus what is stored, in plan order."""
@@ -215,123 +192,122 @@ class Store:
 
     def set_status(self, tournament: str, status: str) -> None:
         """Mark a tournament unfinished or finished."""
-        with self._writing() as db:
+        with self._writing(tournament) as db:
             db.execute(
                 update(t.tournaments).where(t.tournaments.c.id == tournament).values(status=status)
             )
 
     # Results
 
-    def save_result(self, tournament: str, fixture: str, result: MatchResult) -> bool:
+    def save_result(
+        self, tournament: str, fixture: str, result: MatchResult, *, reasons: str = ""
+    ) -> bool:
         """Store a result with its record; return False if the fixture has one already.
 
-        A second result of a fixture changes nothing.
+        A second result of a fixture changes nothing, so whoever does not know whether it was stored
+        may store it again. `reasons` are words for the organiser alone.
         """
         key = {"tournament": tournament, "fixture": fixture}
         head = result.record_hash.hex()
-        try:
-            with self._writing() as db:
-                db.execute(
-                    t.results.insert().values(
-                        **key,
-                        match_id=result.match_id,
-                        termination=result.termination.value,
-                        has_result=result.has_result,
-                        text=result.text,
-                        deals=result.deals,
-                        record_hash=head,
-                        created=_now(),
-                    )
-                )
-                seats = _planned_seats(db, tournament, fixture)
-                db.execute(
-                    t.seat_results.insert(),
-                    [
-                        {
-                            **key,
-                            **asdict(seat),
-                            "seat": number,
-                            "bot": bot,
-                            "forfeit": None if seat.forfeit is None else seat.forfeit.value,
-                        }
-                        for number, (bot, seat) in enumerate(zip(seats, result.seats, strict=True))
-                    ],
-                )
-                db.execute(
-                    t.records.insert().values(
-                        **key, record_hash=head, data=zlib.compress(result.record)
-                    )
-                )
-        except StoreError as error:
-            if isinstance(error.__cause__, exc.IntegrityError) and self._is_stored(**key):
+        record = zlib.compress(result.record)
+        with self._writing(tournament) as db:
+            self._lock_row(db, tournament)
+            planned = db.execute(_planned_and_stored(tournament, fixture)).first()
+            if planned is None:
+                raise StoreError(f"{self.name} has no fixture {fixture!r} in {tournament!r}")
+            if planned.stored is not None:
                 return False
-            raise
+            db.execute(
+                t.results.insert().values(
+                    **key,
+                    match_id=result.match_id,
+                    termination=result.termination.value,
+                    has_result=result.has_result,
+                    text=storable(result.text),
+                    reasons=storable(reasons),
+                    deals=result.deals,
+                    record_hash=head,
+                    created=now(),
+                    # No other writer can get it: they wait for the row of the tournament.
+                    sequence=(planned.latest or 0) + 1,
+                )
+            )
+            db.execute(
+                t.seat_results.insert(),
+                [
+                    {
+                        **key,
+                        **asdict(seat),
+                        "seat": number,
+                        "bot": bot,
+                        "forfeit": None if seat.forfeit is None else seat.forfeit.value,
+                    }
+                    for number, (bot, seat) in enumerate(
+                        zip(json.loads(planned.seats), result.seats, strict=True)
+                    )
+                ],
+            )
+            db.execute(t.records.insert().values(**key, record_hash=head, data=record))
         return True
 
     def note_abort(self, tournament: str, fixture: str, text: str) -> None:
         """Count an attempt of a leg that ended without a result."""
-        with self._writing() as db:
+        with self._writing(tournament) as db:
             db.execute(
                 update(t.fixtures)
                 .where(t.fixtures.c.tournament == tournament, t.fixtures.c.fixture == fixture)
-                .values(aborts=t.fixtures.c.aborts + 1, abort_text=text)
+                .values(aborts=t.fixtures.c.aborts + 1, abort_text=storable(text))
             )
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction, in the file that was opened and is still there."""
-        with explained(self.path):
-            if _identity(self.path) != self._identity:
-                raise StoreError(
-                    f"{self.path} was removed or replaced while it was in use:"
-                    " what was played since then is stored nowhere"
-                )
-            with writing(self._engine) as db:
-                yield db
+    def _writing(self, tournament: str) -> Iterator[Connection]:
+        with self._database.explained(), self._database.writing(tournament) as db:
+            yield db
 
-    def _is_stored(self, tournament: str, fixture: str) -> bool:
-        query = select(t.results.c.fixture).where(
-            t.results.c.tournament == tournament, t.results.c.fixture == fixture
-        )
-        return bool(self.rows(query))
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Let several queries on the tables of schema.py see the same moment."""
+        with self._database.explained(), self._database.reading() as db:
+            yield db
 
     def rows(self, query: Select[tuple[object, ...]]) -> Sequence[Row[tuple[object, ...]]]:
-        """Return all rows of a query on the tables of schema.py."""
-        with explained(self.path), self._engine.connect() as db:
+        """Return all rows of one query."""
+        with self.reading() as db:
             return db.execute(query).all()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file from another one that takes its name."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _planned_seats(db: Connection, tournament: str, fixture: str) -> tuple[str, ...]:
-    query = select(t.fixtures.c.seats).where(
-        t.fixtures.c.tournament == tournament, t.fixtures.c.fixture == fixture
+def _tournaments() -> Select[tuple[object, ...]]:
+    planned = (
+        select(func.count()).where(t.fixtures.c.tournament == t.tournaments.c.id).scalar_subquery()
     )
-    return tuple(json.loads(db.execute(query).scalar_one()))
+    matches = (
+        select(func.count()).where(t.results.c.tournament == t.tournaments.c.id).scalar_subquery()
+    )
+    return select(t.tournaments, planned.label("planned"), matches.label("matches"))
 
 
-def _save_version(db: Connection, entry: Entry, now: str) -> None:
-    if not db.execute(select(t.bots).where(t.bots.c.name == entry.bot)).first():
-        db.execute(
-            t.bots.insert().values(
-                name=entry.bot, author=entry.author, language=entry.language, created=now
-            )
-        )
-    known = select(t.versions).where(t.versions.c.content_hash == entry.content_hash)
-    if not db.execute(known).first():
-        db.execute(
-            t.versions.insert().values(
-                content_hash=entry.content_hash,
-                bot=entry.bot,
-                version=entry.version,
-                manifest=json.dumps(entry.manifest),
-                created=now,
-            )
-        )
+def _tournament_of(row: Row[tuple[object, ...]]) -> Tournament:
+    return Tournament(
+        id=row.id,
+        config=json.loads(row.config),
+        config_hash=row.config_hash,
+        created=row.created,
+        status=row.status,
+        matches=row.matches,
+        planned=row.planned,
+    )
+
+
+def _planned_and_stored(tournament: str, fixture: str) -> Select[tuple[object, ...]]:
+    """Ask for a fixture's seats, whether it has a result, and the tournament's latest number."""
+    latest = (
+        select(func.max(t.results.c.sequence))
+        .where(t.results.c.tournament == tournament)
+        .correlate(None)
+        .scalar_subquery()
+    )
+    return (
+        select(t.fixtures.c.seats, t.results.c.fixture.label("stored"), latest.label("latest"))
+        .select_from(t.fixtures.outerjoin(t.results))
+        .where(t.fixtures.c.tournament == tournament, t.fixtures.c.fixture == fixture)
+    )

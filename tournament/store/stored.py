@@ -50,7 +50,12 @@ class Tournament:
 
 @dataclass(frozen=True, slots=True)
 class MatchRow:
-    """A planned match as people list it; without a result `termination` is empty."""
+    """A planned match as people list it; without a result `termination` is empty.
+
+    `text` may be shown to everybody, `reasons` to the organiser alone. Without a result `text` says
+    why the last of `aborts` attempts had none. `sequence` counts the results of the tournament from
+    1 as they came in.
+    """
 
     fixture: Fixture
     number: int
@@ -60,6 +65,46 @@ class MatchRow:
     deals: int | None
     record_hash: str
     seats: tuple[SeatRow, ...]
+    round: int = 0
+    reasons: str = ""
+    aborts: int = 0
+    sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchDetails:
+    """One match, and all legs of its encounter in plan order, itself among them."""
+
+    match: MatchRow
+    legs: tuple[MatchRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EncounterScore:
+    """A planned encounter and what it was for its bots.
+
+    `scores` are means over its legs: 1 for a win, ½ for a draw, 0 for a loss; at tables of three to
+    six the share of the others that a bot was placed before, a shared place counting half. They are
+    None until every one of its `legs` has a result; `played` of them are stored.
+    """
+
+    encounter_id: str
+    round: int
+    number: int
+    bots: tuple[str, ...]
+    legs: int
+    played: int
+    scores: Mapping[str, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCount:
+    """How far a round is: `matches` of the `planned` ones are stored."""
+
+    round: int
+    encounters: int
+    matches: int
+    planned: int
 
 
 def fixture_of(row: Row[tuple[object, ...]]) -> Fixture:
