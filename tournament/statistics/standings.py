@@ -7,10 +7,21 @@ had the better seats.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
-from referee.match.outcome import Forfeit
+from referee.match.outcome import Forfeit, Termination
+from tournament.rating import order_free
 from tournament.rating.environment import RatedMatch, Rating
+from tournament.rating.error_bars import ErrorBars, error_bars
 from tournament.rating.sequential import rate
+
+
+class Method(StrEnum):
+    """How ratings are computed: from the set of results, or one result after the other."""
+
+    ORDER_FREE = "order_free"
+    SEQUENTIAL = "sequential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +35,35 @@ class SeatRow:
     decisions: int
     charged_us: int
     longest_us: int
+    forgiven_us: int = 0
+    illegal_strikes: int = 0
+    time_strikes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LegResult:
-    """A leg that has ended. Without a result (nobody was ever ready) it counts for nobody."""
+    """A leg that has ended. Without a result (nobody was ever ready) it counts for nobody.
+
+    `seats` are in the order of seats; `first_dealer` is the seat that dealt first.
+    """
 
     encounter_id: str
     position: int
     has_result: bool
     seats: tuple[SeatRow, ...]
+    first_dealer: int = 0
+    termination: Termination = Termination.COMPLETED
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row of the leaderboard. `rating` is mu − 3 sigma; means are None before a first match."""
+    """A row of the leaderboard. `rating` is mu − 3 sigma; means are None before a first match.
+
+    `error` is half the 95 % interval of mu against the field. `gap` is mu minus that of the next
+    row, with its 95 % interval; `superiority` is the probability that this bot is truly better
+    than the next; `is_significant` says that the whole interval lies above 0. They are None where
+    too few whole encounters, or no further row, leave nothing to say.
+    """
 
     rank: int
     bot: str
@@ -55,6 +80,23 @@ class Standing:
     forfeits: Mapping[str, int]
     mean_ms: float | None
     worst_ms: float | None
+    error: float | None = None
+    gap: float | None = None
+    gap_low: float | None = None
+    gap_high: float | None = None
+    superiority: float | None = None
+    is_significant: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A row against the next one."""
+
+    gap: float | None = None
+    low: float | None = None
+    high: float | None = None
+    superiority: float | None = None
+    is_significant: bool | None = None
 
 
 def counted(legs: Iterable[LegResult], legs_per_encounter: Mapping[str, int]) -> list[LegResult]:
@@ -67,22 +109,81 @@ def counted(legs: Iterable[LegResult], legs_per_encounter: Mapping[str, int]) ->
     return sorted((leg for leg in valid if leg.encounter_id in whole), key=lambda leg: leg.position)
 
 
-def standings(versions: Mapping[str, str], legs: Sequence[LegResult]) -> list[Standing]:
-    """Return the rows, best first. `versions` maps every bot to its version; `legs` count all."""
-    rated = [RatedMatch(leg.position, {seat.bot: seat.place for seat in leg.seats}) for leg in legs]
-    ratings = rate(rated, versions)
-    ordered = sorted(versions, key=lambda bot: (-ratings[bot].conservative, bot))
+def rated_matches(legs: Iterable[LegResult]) -> list[RatedMatch]:
+    """Return what the legs are for the ratings."""
+    return [
+        RatedMatch(leg.position, leg.encounter_id, {seat.bot: seat.place for seat in leg.seats})
+        for leg in legs
+    ]
+
+
+def standings(
+    versions: Mapping[str, str],
+    legs: Sequence[LegResult],
+    *,
+    method: Method = Method.ORDER_FREE,
+    fit: order_free.Fit | None = None,
+    shown: Iterable[str] | None = None,
+) -> list[Standing]:
+    """Return the rows, best first. `versions` maps every bot to its version; `legs` count all.
+
+    `fit` is the fit of exactly these legs, if there is one already. Sequential ratings are for
+    comparison: they have no error bars. `shown` are the bots to make rows of, if not all: ranks
+    and gaps are then among them.
+    """
+    matches = rated_matches(legs)
+    bars: ErrorBars | None = None
+    ratings: Mapping[str, Rating]
+    if method is Method.SEQUENTIAL:
+        ratings = rate(matches, versions)
+    else:
+        fit = fit or order_free.fit(matches, versions)
+        ratings = fit.ratings
+        bars = error_bars(fit, matches)
+    played: dict[str, list[tuple[LegResult, SeatRow]]] = {bot: [] for bot in versions}
+    for leg in legs:
+        for seat in leg.seats:
+            played[seat.bot].append((leg, seat))
+    ordered = sorted(
+        versions if shown is None else shown, key=lambda bot: (-ratings[bot].conservative, bot)
+    )
+    gaps = [*(_gap(ratings, bars, bot, following) for bot, following in pairwise(ordered)), _Gap()]
     rows: list[Standing] = []
-    for index, bot in enumerate(ordered, start=1):
+    for index, (bot, gap) in enumerate(zip(ordered, gaps, strict=False), start=1):
         tied = rows and rows[-1].rating == ratings[bot].conservative
-        rank = rows[-1].rank if tied else index
-        rows.append(_row(rank, bot, versions[bot], ratings[bot], legs))
+        rows.append(
+            _row(
+                rows[-1].rank if tied else index,
+                bot,
+                versions[bot],
+                ratings[bot],
+                played[bot],
+                None if bars is None else bars.half_width(bot),
+                gap,
+            )
+        )
     return rows
 
 
-def _row(rank: int, bot: str, version: str, rating: Rating, legs: Sequence[LegResult]) -> Standing:
-    played = [(leg, seat) for leg in legs for seat in leg.seats if seat.bot == bot]
-    won = [_score(leg, seat) for leg, seat in played]
+def _gap(ratings: Mapping[str, Rating], bars: ErrorBars | None, bot: str, following: str) -> _Gap:
+    gap = ratings[bot].mu - ratings[following].mu
+    difference = bars.difference(bot, following) if bars is not None else None
+    if difference is None:
+        return _Gap(gap)
+    # Rows are sorted by mu − 3 sigma: the other of the two may be the better one beyond doubt.
+    return _Gap(gap, difference.low, difference.high, difference.superiority, difference.low > 0)
+
+
+def _row(
+    rank: int,
+    bot: str,
+    version: str,
+    rating: Rating,
+    played: Sequence[tuple[LegResult, SeatRow]],
+    error: float | None,
+    gap: _Gap,
+) -> Standing:
+    won = Counter(_score(leg, seat) for leg, seat in played)
     matches = len(played)
     decisions = sum(seat.decisions for _, seat in played)
     forfeits = Counter(seat.forfeit.value for _, seat in played if seat.forfeit is not None)
@@ -94,9 +195,9 @@ def _row(rank: int, bot: str, version: str, rating: Rating, legs: Sequence[LegRe
         mu=rating.mu,
         sigma=rating.sigma,
         matches=matches,
-        wins=won.count("win"),
-        draws=won.count("draw"),
-        losses=won.count("loss"),
+        wins=won["win"],
+        draws=won["draw"],
+        losses=won["loss"],
         mean_place=sum(seat.place for _, seat in played) / matches if matches else None,
         points_per_match=sum(seat.total for _, seat in played) / matches if matches else None,
         forfeits=dict(sorted(forfeits.items())),
@@ -104,6 +205,12 @@ def _row(rank: int, bot: str, version: str, rating: Rating, legs: Sequence[LegRe
         if decisions
         else None,
         worst_ms=max(seat.longest_us for _, seat in played) / 1000 if decisions else None,
+        error=error,
+        gap=gap.gap,
+        gap_low=gap.low,
+        gap_high=gap.high,
+        superiority=gap.superiority,
+        is_significant=gap.is_significant,
     )
 
 
