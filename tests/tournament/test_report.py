@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.tournament.fakes import entry
-from tournament.report import views as report
-from tournament.report.views import Format, render
+from tournament.report.bots import bots_view
+from tournament.report.leaderboard import leaderboard_view
+from tournament.report.matches import matches_view
+from tournament.report.render import Format, render
 from tournament.schedule.fixtures import Fixture
 from tournament.statistics.standings import SeatRow, Standing
 from tournament.store.stored import MatchRow, Tournament
@@ -28,9 +30,10 @@ TOURNAMENT = Tournament(
 ROW = Standing(
     rank=1, bot="a", version="1|0", rating=10.123456789, mu=25.5, sigma=5.125, matches=2, wins=1,
     draws=0, losses=1, mean_place=1.5, points_per_match=50.25, forfeits={"time": 2, "crash": 1},
-    mean_ms=None, worst_ms=12.3456,
+    mean_ms=None, worst_ms=12.3456, error=0.75, gap=1.5, gap_low=-0.25, gap_high=3.25,
+    superiority=0.954, is_significant=False,
 )  # fmt: skip
-LEADERBOARD = report.leaderboard_view(TOURNAMENT, [ROW, replace(ROW, rank=2, bot="b")])
+LEADERBOARD = leaderboard_view(TOURNAMENT, [ROW, replace(ROW, rank=2, bot="b")])
 
 
 def test_json_is_what_scripts_rely_on() -> None:
@@ -38,11 +41,12 @@ def test_json_is_what_scripts_rely_on() -> None:
     assert body.keys() == {"tournament", "standings"}
     assert (body["tournament"]["id"], body["tournament"]["seed"]) == ("t1", 7)
     row = body["standings"][0]
-    expected = {
+    assert row.keys() == {
+        "mean_place", "mean_ms", "worst_ms",
         "rank", "bot", "version", "rating", "mu", "sigma", "matches", "wins", "draws", "losses",
-        "points_per_match", "forfeits",
+        "points_per_match", "forfeits", "error", "gap", "gap_low", "gap_high", "superiority",
+        "is_significant",
     }  # fmt: skip
-    assert expected <= row.keys()
     assert (row["rating"], row["forfeits"], row["mean_ms"]) == (
         10.123456789, {"time": 2, "crash": 1}, None,
     )  # fmt: skip
@@ -59,10 +63,10 @@ def test_csv_has_the_names_of_json_as_columns() -> None:
 def test_markdown_escapes_bars() -> None:
     lines = render(LEADERBOARD, Format.MARKDOWN).splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("| # | Bot | Version | Rating |")
-    assert lines[1].startswith("|---:|---|---|---:|")
-    assert "| 1\\|0 | 10.12 |" in lines[2]
-    assert "| time 2, crash 1 | – | 12.3 |" in lines[2]
+    assert lines[0].startswith("| # | Bot | Version | ≈ | Rating |")
+    assert lines[1].startswith("|---:|---|---|---|---:|")
+    assert "| 1\\|0 | ≈ | 10.12 |" in lines[2]
+    assert "| time 2, crash 1 | – | 12.3 | 1.50 (-0.25 to 3.25) | 95.4 % |" in lines[2]
 
 
 def test_a_table_off_a_terminal_is_uncut_and_without_colours() -> None:
@@ -80,7 +84,8 @@ def test_a_table_on_a_terminal_leaves_out_columns_and_cuts_no_cell(width: int) -
     assert "…" not in text
     assert "10.12" in text
     plain = Text.from_ansi(text).plain
-    assert ("Version" in plain) == (width >= 100)
+    assert ("± " in plain) == (width >= 80)
+    assert ("Mean ms" in plain) == (width >= 200)
     assert ("shows more columns" in plain) == (width < 200)
     if width >= 60:
         rows = [line for line in plain.splitlines() if not line.startswith("(")]
@@ -98,7 +103,7 @@ def test_matches_keep_their_reason_on_a_narrow_terminal(
     seat = SeatRow("a", 1, 100, None, 5, 1000, 500)
     row = MatchRow(fixture, 0, "m", "forfeit", why, 3, "ab" * 32, (seat, seat))
     console = Console(force_terminal=True, width=width, height=25, file=io.StringIO())
-    text = render(report.matches_view(TOURNAMENT, [row]), Format.TABLE, console=console)
+    text = render(matches_view(TOURNAMENT, [row]), Format.TABLE, console=console)
     plain = Text.from_ansi(text).plain
     rows = [line for line in plain.splitlines() if not line.startswith("(")]
     assert max(len(line) for line in rows) <= width
@@ -128,18 +133,19 @@ def test_matches_with_and_without_a_result() -> None:
         MatchRow(fixture, 0, "m", "completed", "the end", 3, "ab" * 32, (seat, replace(seat))),
         MatchRow(replace(fixture, position=1), 0, "", "", "stalled", None, "", ()),
     ]
-    view = report.matches_view(TOURNAMENT, rows)
+    view = matches_view(TOURNAMENT, rows)
     first, second = json.loads(render(view, Format.JSON))["matches"]
     assert (first["seats"], first["places"], first["totals"]) == (["a", "b"], [1, 1], [100, 100])
     assert (second["termination"], second["places"], second["deals"]) == ("", [], None)
-    assert "| 1 | f0 | e0 | 0 | a – b |  |  | – | – | stalled | – |" in render(
-        view, Format.MARKDOWN
-    )
+    assert "| 1 | 0 | a – b |  |  | – | – | stalled | – |" in render(view, Format.MARKDOWN)
+    csv_row = list(csv.DictReader(io.StringIO(render(view, Format.CSV))))[1]
+    assert [*csv_row] == [*second]
+    assert (csv_row["fixture"], csv_row["seats"], csv_row["deals"]) == ("f0", '["a", "b"]', "")
 
 
 @pytest.mark.parametrize("format_", list(Format))
 def test_every_view_has_every_format(format_: Format) -> None:
-    view = report.bots_view([entry("a")], TOURNAMENT)
+    view = bots_view(TOURNAMENT, [entry("a")])
     text = render(view, format_)
     assert "somebody" in text
     assert text.endswith("\n")
@@ -147,5 +153,5 @@ def test_every_view_has_every_format(format_: Format) -> None:
 
 
 def test_markup_in_names_stays_text() -> None:
-    view = report.leaderboard_view(TOURNAMENT, [replace(ROW, version="[red]x[/red]")])
+    view = leaderboard_view(TOURNAMENT, [replace(ROW, version="[red]x[/red]")])
     assert "[red]x[/red]" in render(view, Format.TABLE)

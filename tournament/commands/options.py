@@ -9,9 +9,11 @@ import typer
 from referee.engine.presets import merge_overrides, parse_override
 from referee.engine.ruleset import RuleSetError
 from tournament.errors import UsageError
-from tournament.report.views import Format
+from tournament.report.render import Format
 
 DEFAULT_DATA = Path("rummy-data")
+DATABASE_VARIABLE = "RUMMY_DATABASE"
+"""Where the URL is better kept if it holds a password: others can read a command line."""
 _FORMATS = "|".join(Format)
 
 
@@ -47,6 +49,15 @@ DataOption = Annotated[
     Path,
     typer.Option("--data", metavar="DIR", parser=_data, help="Folder of database, bots and logs."),
 ]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        envvar=DATABASE_VARIABLE,
+        help="postgresql://USER@HOST/NAME; default: a file in --data. Bots and logs stay there.",
+    ),
+]
 FormatOption = Annotated[
     Format,
     typer.Option("--format", metavar=_FORMATS, parser=_format, help="How to write the view."),
@@ -77,6 +88,24 @@ EncountersOption = Annotated[
         metavar="N",
         parser=_number("1 or more"),
         help="Encounters for each set of bots; one has as many matches as it has seats.",
+    ),
+]
+TablesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tables",
+        metavar="N",
+        parser=_number("1 or more"),
+        help="For 3–6 seats: so many encounters in all, instead of --encounters of each set.",
+    ),
+]
+RoundsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--rounds",
+        metavar="N",
+        parser=_number("1 or more"),
+        help="Rounds of a swiss tournament.",
     ),
 ]
 WorkersOption = Annotated[

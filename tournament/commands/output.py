@@ -7,7 +7,7 @@ from io import TextIOWrapper
 from rich.console import Console
 
 from tournament.errors import OutputError
-from tournament.report import views as report
+from tournament.report.render import Format, View, render
 
 people = Console(stderr=True, highlight=False)
 
@@ -27,10 +27,10 @@ def say(text: str) -> None:
     people.print(text, markup=False, soft_wrap=True)
 
 
-def write(view: report.View, format_: report.Format) -> None:
+def write(view: View, format_: Format) -> None:
     """Write a view to stdout. Raises OutputError, and BrokenPipeError if nobody reads on."""
     try:
-        sys.stdout.write(report.render(view, format_, console=Console()))
+        sys.stdout.write(render(view, format_, console=Console()))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
