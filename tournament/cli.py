@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tournament import __version__
-from tournament.commands import export, output, play, views
+from tournament.commands import bench, export, output, plan, play, playing, test, views
 from tournament.commands.output import say
 from tournament.errors import TournamentError, UsageError
 
@@ -60,11 +60,18 @@ def common(
 
 app.command("run")(play.run_command)
 app.command("resume")(play.resume)
+app.command("plan")(plan.plan)
 app.command("play")(play.play)
+app.command("test")(test.play_test)
 app.command("leaderboard")(views.leaderboard)
+app.command("crosstable")(views.crosstable_command)
+app.command("statistics")(views.statistics)
 app.command("matches")(views.matches_command)
+app.command("show")(views.show)
 app.command("bots")(views.bots_command)
+app.command("versions")(views.versions)
 app.command("export")(export.export_command)
+app.command("bench")(bench.bench)
 
 
 def main() -> None:
@@ -86,7 +93,7 @@ def _exit_code() -> int:
         say(text if text.startswith("Usage") else f"error: {text}{_hint(error)}")
         return UsageError.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return play.INTERRUPTED_EXIT
+        return playing.INTERRUPTED_EXIT
     except BrokenPipeError:
         # The reader of stdout has seen enough.
         output.give_up_stdout()

@@ -129,7 +129,7 @@ def test_a_build_that_fails_is_shown_and_leaves_no_copy(tmp_path: Path) -> None:
         freeze(bot, tmp_path / "data")
     assert list((tmp_path / "data" / "bots").iterdir()) == []
     bot = read_bot_folder(bot_folder(tmp_path, "bot2", changes={"build": ["./no-such-program"]}))
-    with pytest.raises(FreezeError, match="can't start"):
+    with pytest.raises(FreezeError, match="of its `build` was not found"):
         freeze(bot, tmp_path / "data")
 
 

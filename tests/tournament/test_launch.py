@@ -1,7 +1,9 @@
 """A bot's process: its end is noticed, its group is killed, its output is kept within bounds."""
 
+import errno
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -10,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tournament.bots import launch
-from tournament.bots.launch import BotProcess, program_argv, scrubbed_environment
+from tournament.bots.launch import LOG_CAP_BYTES, BotProcess, program_argv, scrubbed_environment
 from tournament.bots.leftovers import kill_leftover_group, process_mark
 from tournament.errors import LaunchError
 
@@ -32,7 +33,11 @@ class Exits:
 
 
 def start(
-    tmp_path: Path, script: str, *, on_exit: Callable[[str], None] = lambda _: None
+    tmp_path: Path,
+    script: str,
+    *,
+    on_exit: Callable[[str], None] = lambda _: None,
+    log_cap_bytes: int = LOG_CAP_BYTES,
 ) -> BotProcess:
     (tmp_path / "bot.py").write_text(script)
     return BotProcess(
@@ -40,6 +45,7 @@ def start(
         folder=tmp_path,
         environment=scrubbed_environment(tmp_path, os.environ),
         log=tmp_path / "logs" / "bot.log",
+        log_cap_bytes=log_cap_bytes,
         on_exit=on_exit,
     )
 
@@ -124,17 +130,14 @@ open("child", "w").write(f"{child.pid}\\n")
     until(lambda: has_ended(int((tmp_path / "child").read_text())))
 
 
-def test_output_is_kept_up_to_the_cap_and_never_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(launch, "LOG_CAP_BYTES", 1000)
+def test_output_is_kept_up_to_the_cap_and_never_blocks(tmp_path: Path) -> None:
     script = """
 import sys
 print("begin", flush=True)
 for _ in range(3000):
     sys.stderr.write("x" * 999 + "\\n")
 """
-    process = start(tmp_path, script)
+    process = start(tmp_path, script, log_cap_bytes=1000)
     assert process.wait(LIMIT_S)
     process.stop()
     log = tmp_path / "logs" / "bot.log"
@@ -162,9 +165,20 @@ def test_what_cannot_be_started_is_named(tmp_path: Path, argv: list[str]) -> Non
         BotProcess(argv, folder=tmp_path, environment={}, log=tmp_path / "log")
 
 
-def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_what_the_machine_lacks_is_no_fault_of_the_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, "no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(OSError, match="no more processes"):
+        BotProcess(["true"], folder=tmp_path, environment={}, log=tmp_path / "log")
+
+
+def test_a_log_that_cannot_be_written_is_no_fault_of_the_bot(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LaunchError, match="file/log can't be written"):
+    with pytest.raises(OSError, match="file"):
         BotProcess(["true"], folder=tmp_path, environment={}, log=tmp_path / "file" / "log")
 
 

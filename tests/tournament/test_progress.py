@@ -41,3 +41,22 @@ def test_a_bar_on_a_terminal_shows_matches_and_rate() -> None:
 
 def test_elsewhere_there_are_lines() -> None:
     assert isinstance(make_progress(Console(file=io.StringIO())), LineProgress)
+
+
+def test_a_line_says_which_round_begins() -> None:
+    lines: list[str] = []
+    progress = LineProgress(lines.append)
+    progress.begin(done=4, planned=12)
+    progress.round(2, 3)
+    assert lines == ["8 matches to play, 4 of 12 are done", "round 2 of 3"]
+
+
+def test_the_bar_names_the_round() -> None:
+    out = io.StringIO()
+    progress = make_progress(Console(file=out, force_terminal=True, width=120))
+    assert isinstance(progress, BarProgress)
+    progress.begin(done=0, planned=12)
+    progress.round(2, 3)
+    progress.advance()
+    progress.end()
+    assert "round 2 of 3" in out.getvalue()

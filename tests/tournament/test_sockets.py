@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.fakes import clean_temp, environment
-from tournament.worker.sockets import remove_abandoned, socket_folder
+from tournament.bots.scratch import remove_abandoned
+from tournament.worker.sockets import socket_folder
 
 HOLD = """
 import os, signal

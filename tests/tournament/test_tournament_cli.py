@@ -16,10 +16,10 @@ from referee.match.outcome import Termination
 from tests.tournament.fakes import bot_folder, command, environment, match_result, store_plan
 from tournament.bots.find import find_bots
 from tournament.commands.options import file_and_bots
-from tournament.commands.play import INTERRUPTED_EXIT, _begin_and_play, _play
+from tournament.commands.playing import INTERRUPTED_EXIT, begin_and_play, play_locked
 from tournament.config import Config
 from tournament.errors import StoreError, UsageError
-from tournament.runner.run import begin, playing_alone
+from tournament.runner.run import begin
 from tournament.store.store import Store
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_breaks_off_says_how_to_go_on(
             f"no room on the disk\\nWhat is stored stays; go on with: tournament resume {identity}"
         )
         with pytest.raises(StoreError, match=hint):
-            _play(store, played / "rummy-data", identity, 1)
+            play_locked(store, played / "rummy-data", identity, 1)
 
 
 def test_an_interrupt_while_planning_is_told(
@@ -257,7 +257,7 @@ def test_an_interrupt_while_planning_is_told(
 
     monkeypatch.setattr("tournament.runner.run.begin", interrupt)
     with pytest.raises(typer.Exit) as caught:
-        _begin_and_play(Config(encounters=5_000), find_bots([]), tmp_path, None)
+        begin_and_play(Config(encounters=5_000), find_bots([]), tmp_path, None)
     assert caught.value.exit_code == INTERRUPTED_EXIT
     said = capsys.readouterr().err
     assert said == "planning 30000 matches …\ninterrupted while planning: nothing is stored\n"
@@ -267,8 +267,8 @@ def test_a_resume_while_it_is_played_says_so_and_nothing_else(tmp_path: Path) ->
     data = tmp_path / "rummy-data"
     with Store.open(data) as store:
         identity = begin(store, data, Config(encounters=1), find_bots([]), None)
-    with playing_alone(data, identity):
-        done = command("resume", cwd=tmp_path)
+        with store.lock(identity):
+            done = command("resume", cwd=tmp_path)
     text = f"error: tournament {identity} is being played by another process: wait for it\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", text)
 

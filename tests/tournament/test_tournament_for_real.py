@@ -15,7 +15,8 @@ from tournament.store.store import Store
 
 
 @pytest.fixture(autouse=True)
-def temp(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    assert tmp_path.is_dir()  # made before, for it would be found as left behind
     with clean_temp(monkeypatch):
         yield
 

@@ -1,128 +1,16 @@
 """The runner alone, with fake workers and a fake store: who plays what, again, and how often."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable
 
 import pytest
 
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from tests.tournament.fakes import match_result
-from tournament.errors import WorkerError
-from tournament.runner.progress import LineProgress
-from tournament.runner.runner import Runner, Unplayed
-from tournament.runner.worker_process import WorkerLostError
-from tournament.schedule.fixtures import Entrant
-from tournament.schedule.round_robin import round_robin
-from tournament.store.stored import PlannedLeg
+from tests.tournament.hall import FakeWorker, planned, play, wins
+from tournament.errors import StoreError, WorkerError
+from tournament.runner.runner import Runner
+from tournament.runner.worker_process import NotReadyError, WorkerLostError
 from tournament.worker.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
-
-Reaction = Callable[[PlayLeg, int], MatchResult]
-"""What happens when a leg is played for the n-th time (from 1)."""
-
-
-class FakeStore:
-    """Keeps results in memory."""
-
-    def __init__(self) -> None:
-        self.results: dict[str, MatchResult] = {}
-        self.aborts: list[tuple[str, str]] = []
-
-    def save_result(self, tournament: str, fixture: str, result: MatchResult) -> bool:
-        """Keep a result; a second one is a failure of the test."""
-        assert tournament == "t"
-        assert fixture not in self.results
-        self.results[fixture] = result
-        return True
-
-    def note_abort(self, tournament: str, fixture: str, text: str) -> None:
-        """Keep the reason."""
-        assert tournament == "t"
-        self.aborts.append((fixture, text))
-
-
-class Hall:
-    """Makes fake workers and remembers what they were asked."""
-
-    def __init__(self, react: Reaction, store: FakeStore) -> None:
-        self.react = react
-        self.store = store
-        self.orders: list[PlayLeg] = []
-        self.attempts: Counter[str] = Counter()
-        self.started = self.stopped = 0
-        self.busy = self.busiest = 0
-        self.failures: tuple[BotFailure, ...] = ()
-
-    async def make_worker(self) -> "FakeWorker":
-        """Start a worker."""
-        self.started += 1
-        return FakeWorker(self)
-
-
-class FakeWorker:
-    """Answers as the hall says."""
-
-    def __init__(self, hall: Hall) -> None:
-        self.hall = hall
-        self.unacknowledged: str | None = None
-
-    async def play(self, leg: PlayLeg, *, limit_s: float) -> Result | Failed:
-        """Play a leg, which must not come before the last one is acknowledged."""
-        assert self.unacknowledged is None
-        assert limit_s == 5
-        hall = self.hall
-        hall.orders.append(leg)
-        hall.attempts[leg.fixture_id] += 1
-        hall.busy += 1
-        hall.busiest = max(hall.busiest, hall.busy)
-        await asyncio.sleep(0)
-        hall.busy -= 1
-        self.unacknowledged = leg.fixture_id
-        try:
-            result = hall.react(leg, hall.attempts[leg.fixture_id])
-            return Result(leg.fixture_id, result, hall.failures)
-        except RuntimeError as error:
-            return Failed(leg.fixture_id, str(error))
-
-    async def acknowledge(self, fixture_id: str) -> None:
-        """Note that the leg is done with; by then it is stored or counted as aborted."""
-        assert self.unacknowledged == fixture_id
-        stored = fixture_id in self.hall.store.results
-        assert stored or fixture_id in dict(self.hall.store.aborts)
-        self.unacknowledged = None
-
-    async def stop(self) -> None:
-        """End."""
-        self.hall.stopped += 1
-
-
-def planned(bots: str = "abc", encounters: int = 2) -> list[PlannedLeg]:
-    entrants = [Entrant(bot, bot) for bot in bots]
-    plan = round_robin(entrants, seats=2, encounters=encounters, rules="r")
-    return [PlannedLeg(leg, b"s" * 32, b"t" * 32) for e in plan for leg in e.legs]
-
-
-async def play(
-    react: Reaction, legs: list[PlannedLeg], workers: int = 2, warm: int = 8
-) -> tuple[Hall, list[str], Callable[[], Awaitable[list[Unplayed]]]]:
-    store = FakeStore()
-    hall = Hall(react, store)
-    said: list[str] = []
-    runner = Runner(
-        tournament="t",
-        legs=legs,
-        store=store,
-        make_worker=hall.make_worker,
-        workers=workers,
-        progress=LineProgress(said.append),
-        leg_limit_s=5,
-        warm=warm,
-    )
-    return hall, said, runner.run
-
-
-def wins(_leg: PlayLeg, _attempt: int) -> MatchResult:
-    return match_result([1, 2])
 
 
 async def test_every_leg_is_played_and_stored_once() -> None:
@@ -278,9 +166,25 @@ async def test_failures_are_noted_once_a_kind_and_kept_with_the_result() -> None
             " it why ended; log: /logs/b.log"
         ),
     ]
+    assert hall.store.reasons == ["b why no_hello", "b why ended", "b why ended"]
     assert [result.text for result in hall.store.results.values()] == [
-        "late: b why no_hello", "late: b why ended", "late: b why ended",
-    ]  # fmt: skip
+        f"late: {PUBLIC_WORDS[kind]}" for kind in kinds
+    ]
+
+
+async def test_failures_before_a_resume_count_with_those_after_it() -> None:
+    def react(leg: PlayLeg, _attempt: int) -> MatchResult:
+        return match_result([1, 2], forfeits={leg.seats.index("b"): Forfeit.STARTUP})
+
+    legs = planned("ab", 3)
+    hall, said, run = await play(react, legs, workers=1, failures_in_a_row={"a": 1, "b": 2})
+    await run()
+    assert [order.withdrawn for order in hall.orders] == [()] + [("b",)] * 5
+    assert sum("b failed 3 times in a row" in text for text in said) == 1
+    hall, said, run = await play(react, legs, workers=1, failures_in_a_row={"b": 3})
+    await run()
+    assert {order.withdrawn for order in hall.orders} == {("b",)}
+    assert not any("in a row" in text for text in said)
 
 
 async def test_a_match_without_a_crash_counts_anew() -> None:
@@ -318,3 +222,32 @@ async def test_cancelling_stops_all_workers() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (hall.started, hall.stopped) == (2, 2)
+
+
+async def test_a_worker_that_ends_while_it_starts_is_started_again() -> None:
+    hall, _, run = await play(wins, planned("ab", 1), workers=1)
+    runner: Runner = run.__self__  # type: ignore[attr-defined]
+    make, failures = hall.make_worker, [NotReadyError("killed"), NotReadyError("killed")]
+
+    async def make_third() -> FakeWorker:
+        if failures:
+            raise failures.pop()
+        return await make()
+
+    runner._make_worker = make_third
+    assert await run() == []
+    assert hall.store.aborts == []
+    failures[:] = [NotReadyError("killed"), NotReadyError("killed"), NotReadyError("at last")]
+    runner._queue.add(planned("cd", 1))
+    with pytest.raises(NotReadyError, match="killed"):
+        await run()
+    assert hall.started == hall.stopped
+
+
+async def test_a_store_that_fails_is_asked_once() -> None:
+    hall, _, run = await play(wins, planned(), workers=4)
+    hall.store.is_broken = True
+    with pytest.raises(StoreError, match="locked"):
+        await run()
+    assert hall.store.attempts == 1
+    assert hall.started == hall.stopped

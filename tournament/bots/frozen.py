@@ -2,16 +2,18 @@
 
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tournament.bots.folder import IGNORED, BotFolder, content_hash
-from tournament.bots.launch import program_argv, scrubbed_environment
-from tournament.errors import FreezeError, UsageError
+from tournament.bots.guard import Guard
+from tournament.bots.launch import SUCCESS, BotProcess, scrubbed_environment
+from tournament.bots.leftovers import process_mark
+from tournament.bots.scratch import scratch_folder
+from tournament.errors import FreezeError, LaunchError, UsageError
 
 BUILD_LIMIT_S = 600
+_OUTPUT_CAP_BYTES = 16 * 1024 * 1024
 _TAIL = 2_000
 
 
@@ -36,50 +38,53 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
         )
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     except OSError as error:
         raise FreezeError(f"{target.parent} can't be written: {error.strerror}") from error
     try:
-        copy = scratch / "bot"
-        shutil.copytree(bot.path, copy, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
-        if content_hash(copy) != bot.content_hash:
-            raise FreezeError(f"{bot.path} changed while it was copied: run again")
-        if bot.build:
-            _build(bot.build, copy, bot.path)
-        try:
-            copy.rename(target)
-        except OSError:
-            # Somebody else was faster with the same content.
-            if not target.is_dir():
-                raise
+        with scratch_folder(target.parent, ".new-") as scratch:
+            copy = scratch / "bot"
+            shutil.copytree(bot.path, copy, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
+            if content_hash(copy) != bot.content_hash:
+                raise FreezeError(f"{bot.path} changed while it was copied: run again")
+            if bot.build:
+                _build(bot.build, copy, bot.path, scratch / "build.log")
+            _put(copy, target)
     except (OSError, shutil.Error) as error:
         raise FreezeError(f"{bot.path} can't be copied to {target}: {error}") from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return target
 
 
-def _build(argv: Sequence[str], folder: Path, source: Path) -> None:
+def _put(copy: Path, target: Path) -> None:
     try:
-        done = subprocess.run(  # noqa: S603 - building a bot is the purpose
-            program_argv(argv),
-            cwd=folder,
-            env=scrubbed_environment(folder, os.environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=BUILD_LIMIT_S,
-            check=False,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise FreezeError(f"{source}: build {list(argv)} can't start: {error}") from error
-    except subprocess.TimeoutExpired as error:
-        raise FreezeError(
-            f"{source}: build {list(argv)} took more than {BUILD_LIMIT_S} s"
-        ) from error
-    if done.returncode:
-        tail = done.stdout[-_TAIL:].decode(errors="replace").strip()
-        raise FreezeError(
-            f"{source}: build {list(argv)} ended with exit code {done.returncode}:\n{tail}"
-        )
+        copy.rename(target)
+    except OSError:
+        # Somebody else was faster with the same content.
+        if not target.is_dir():
+            raise
+
+
+def _build(argv: Sequence[str], folder: Path, source: Path, log: Path) -> None:
+    """Run a build to its end. Interrupted, late or left alone, all its processes are killed."""
+    try:
+        with Guard(log.parent) as guard:
+            process = BotProcess(
+                argv,
+                folder=folder,
+                environment=scrubbed_environment(folder, os.environ),
+                log=log,
+                log_cap_bytes=_OUTPUT_CAP_BYTES,
+                key="build",
+            )
+            guard.watch(process.pid, process_mark(process.pid))
+            try:
+                has_ended = process.wait(BUILD_LIMIT_S)
+            finally:
+                process.stop(grace_s=0)
+                guard.forget(process.pid)
+    except LaunchError as error:
+        raise FreezeError(f"{source} {error}") from error
+    if not has_ended:
+        raise FreezeError(f"{source}: build {list(argv)} took more than {BUILD_LIMIT_S} s")
+    if process.exit_text != SUCCESS:
+        tail = log.read_bytes()[-_TAIL:].decode(errors="replace").strip()
+        raise FreezeError(f"{source}: build {list(argv)} ended with {process.exit_text}:\n{tail}")

@@ -17,9 +17,13 @@ from typing import IO
 from tournament.errors import LaunchError
 
 LOG_CAP_BYTES = 256 * 1024
+SUCCESS, KILLED = "exit code 0", "signal SIGKILL"
 _ALLOWED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "JAVA_HOME")
 _PYTHONS = ("python3", "python")
 _CHUNK = 64 * 1024
+_MACHINES_FAULTS = (
+    errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO,
+)  # fmt: skip
 _TAIL_BYTES, _LINE_MOST = 4_096, 300
 
 
@@ -73,20 +77,23 @@ class BotProcess:
         folder: Path,
         environment: Mapping[str, str],
         log: Path,
+        log_cap_bytes: int = LOG_CAP_BYTES,
+        key: str = "run",
         memory_mb: int | None = None,
         on_exit: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Start the process. Raises LaunchError."""
+        """Start the process; `key` is that of bot.toml which has `argv`.
+
+        Raises LaunchError if it can't be started through its author's fault, and OSError when it
+        is this machine that lacks something: memory, room, processes.
+        """
         self.log = log
         self._on_exit = on_exit
         self._lock = threading.Lock()  # held while the process is reaped or signalled
         self._ended = threading.Event()
         self.exit_text: str | None = None
-        try:
-            log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            log_file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        except OSError as error:
-            raise LaunchError(f"{log} can't be written: {error.strerror}") from error
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log_file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - running a bot is the purpose
                 program_argv(argv),
@@ -99,13 +106,17 @@ class BotProcess:
             )
         except (OSError, ValueError) as error:
             os.close(log_file)
-            raise LaunchError(f"could not be started: {_start_problem(argv, error)}") from error
+            if isinstance(error, OSError) and error.errno in _MACHINES_FAULTS:
+                raise
+            raise LaunchError(
+                f"could not be started: {_start_problem(argv, error, key)}"
+            ) from error
         self.pid = self._process.pid
         if memory_mb is not None:
             _limit_memory(self.pid, memory_mb)
         assert self._process.stdout is not None
         self._drainer = threading.Thread(
-            target=_drain, args=(self._process.stdout, log_file), daemon=True
+            target=_drain, args=(self._process.stdout, log_file, log_cap_bytes), daemon=True
         )
         self._drainer.start()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -162,17 +173,17 @@ class BotProcess:
         self._on_exit(self.exit_text)
 
 
-def _start_problem(argv: Sequence[str], error: Exception) -> str:
+def _start_problem(argv: Sequence[str], error: Exception, key: str) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         return (
-            f"the program {argv[0]!r} of its `run` was not found"
+            f"the program {argv[0]!r} of its `{key}` was not found"
             " (or, if it is a script, the program that its first line names)"
         )
     if number == errno.EACCES:
-        return f"the program {argv[0]!r} of its `run` is not an executable file"
+        return f"the program {argv[0]!r} of its `{key}` is not an executable file"
     if number == errno.ENOEXEC:
-        return f"{argv[0]!r} of its `run` is no program: a script's first line names one with #!"
+        return f"{argv[0]!r} of its `{key}` is no program: a script's first line names one with #!"
     return f"{list(argv)}: {error}"
 
 
@@ -200,9 +211,9 @@ def _limit_memory(pid: int, memory_mb: int) -> None:
         return
 
 
-def _drain(pipe: IO[bytes], log_file: int) -> None:
+def _drain(pipe: IO[bytes], log_file: int, cap_bytes: int) -> None:
     """Copy a process's output to its log up to the cap, and read on so that it never blocks."""
-    left = LOG_CAP_BYTES
+    left = cap_bytes
     fd = pipe.fileno()
     try:
         while chunk := os.read(fd, _CHUNK):

@@ -5,15 +5,26 @@ import os
 import signal
 from pathlib import Path
 
+_STATE, _START = 0, 19
+"""Fields of /proc/PID/stat after the name."""
+
 
 def process_mark(pid: int) -> str:
     """Return what tells this process from later ones with its number: its start, where known."""
+    fields = _stat(pid)
+    return fields[_START] if fields else ""
+
+
+def is_running(pid: int, mark: str) -> bool:
+    """Return whether the process with this mark has not ended."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    # The name, in brackets, may hold spaces; the start time is the 20th field after it.
-    return stat.rpartition(")")[2].split()[19]
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return False  # somebody else's by now
+    fields = _stat(pid)
+    return not fields or (fields[_START] == mark and fields[_STATE] != "Z")
 
 
 def kill_leftover_group(pid: int, mark: str) -> None:
@@ -23,3 +34,11 @@ def kill_leftover_group(pid: int, mark: str) -> None:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()  # the name, in brackets, may hold spaces

@@ -23,6 +23,9 @@ class ProgressView(Protocol):
     def begin(self, *, done: int, planned: int) -> None:
         """Begin, with `done` of `planned` matches played before."""
 
+    def round(self, number: int, rounds: int) -> None:
+        """Tell that a round begins, the first being 1."""
+
     def advance(self) -> None:
         """Count a match that is stored."""
 
@@ -52,7 +55,7 @@ class BarProgress:
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("matches"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]:.1f} matches/s"),
@@ -67,6 +70,10 @@ class BarProgress:
         self._rate = _Rate(time.monotonic)
         self._progress.update(self._task, total=planned, completed=done)
         self._progress.start()
+
+    def round(self, number: int, rounds: int) -> None:
+        """Name the round before the bar."""
+        self._progress.update(self._task, description=f"round {number} of {rounds}, matches")
 
     def advance(self) -> None:
         """Move the bar by one match."""
@@ -100,6 +107,10 @@ class LineProgress:
         self._rate = _Rate(self._clock)
         self._last = self._clock()
         self._write(f"{planned - done} matches to play, {done} of {planned} are done")
+
+    def round(self, number: int, rounds: int) -> None:
+        """Write which round begins."""
+        self._write(f"round {number} of {rounds}")
 
     def advance(self) -> None:
         """Count a match, and say so if it is time."""

@@ -1,25 +1,29 @@
 """Begins a tournament, checks that one may go on, and has it played."""
 
-import fcntl
 import itertools
 import os
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tournament.bots.folder import BotFolder, changed_files, content_hash
 from tournament.bots.frozen import freeze, frozen_folder
+from tournament.bots.guard import Guard
 from tournament.config import WORKERS_MOST, Config, differences, from_table, read_config
 from tournament.errors import ConfigError, ResumeError, UsageError
+from tournament.runner.chance import salts_for, secrets_for
+from tournament.runner.course import Course, WholePlan
+from tournament.runner.early_stop import early_stop, sprt_of
 from tournament.runner.progress import ProgressView
+from tournament.runner.rounds import Rounds
 from tournament.runner.runner import Runner, Unplayed
 from tournament.runner.worker_process import COMMAND, WorkerProcess
-from tournament.schedule import seeds
-from tournament.schedule.fixtures import Encounter, Entrant
-from tournament.schedule.round_robin import round_robin
+from tournament.schedule.fixtures import Entrant
+from tournament.schedule.formats import SWISS, TEST
+from tournament.schedule.plan import first_plan
+from tournament.store.queries import failures_in_a_row, round_counts
 from tournament.store.store import Store
 from tournament.store.stored import FINISHED, Entry, Tournament
 from tournament.worker.messages import BotSpec, Setup
@@ -28,28 +32,44 @@ from tournament.worker.sockets import socket_folder
 _FILES_NAMED = 5
 
 
+def new_id() -> str:
+    """Return an id for a tournament that begins now."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
 def begin(
-    store: Store, data_dir: Path, config: Config, bots: Sequence[BotFolder], file: Path | None
+    store: Store,
+    data_dir: Path,
+    config: Config,
+    bots: Sequence[BotFolder],
+    file: Path | None,
+    tournament: str | None = None,
 ) -> str:
-    """Freeze the bots, plan the tournament, store the plan with its secrets, and return its id."""
+    """Plan a tournament, freeze its bots, store the plan with its secrets, and return the id.
+
+    Interrupted or killed it leaves no half tournament: the plan is stored as a whole, and last.
+    """
     try:
-        plan = round_robin(
+        plan = first_plan(
             [Entrant(bot.name, bot.content_hash) for bot in bots],
+            format=config.format,
             seats=config.seats,
             encounters=config.encounters,
             rules=config.rules_hash,
+            challengers=config.challengers,
+            tables=config.tables,
+            rounds=config.rounds,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
     for bot in bots:
         freeze(bot, data_dir)
-    now = datetime.now(UTC)
-    tournament = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    by_encounter = {e.encounter_id: _secret(config.seed, e.encounter_id) for e in plan}
+    by_encounter = secrets_for(config.seed, plan)
     stored = config.to_dict()
     if file is not None:
         # A resume says what changed in the file, so what it said is kept.
         stored |= {"file": str(file.resolve()), "file_table": read_config(file)}
+    tournament = tournament or new_id()
     store.create_tournament(
         tournament,
         config=stored,
@@ -57,27 +77,9 @@ def begin(
         entries=[_entry(bot) for bot in bots],
         plan=plan,
         secrets=by_encounter,
-        salts=_salts(config.seed, plan, by_encounter),
+        salts=salts_for(config.seed, plan, by_encounter),
     )
     return tournament
-
-
-def _secret(seed: int | None, encounter_id: str) -> bytes:
-    if seed is None:
-        return secrets.token_bytes(seeds.SECRET_BYTES)
-    return seeds.seeded_secret(seed, encounter_id)
-
-
-def _salts(
-    seed: int | None, plan: Sequence[Encounter], by_encounter: dict[str, bytes]
-) -> dict[str, bytes]:
-    return {
-        leg.fixture_id: secrets.token_bytes(seeds.SECRET_BYTES)
-        if seed is None
-        else seeds.seeded_salt(by_encounter[encounter.encounter_id], leg.leg)
-        for encounter in plan
-        for leg in encounter.legs
-    }
 
 
 def _entry(bot: BotFolder) -> Entry:
@@ -106,7 +108,7 @@ def latest_unfinished(store: Store) -> Tournament:
     for tournament in store.tournaments():
         if tournament.status != FINISHED:
             return tournament
-    raise ResumeError(f"{store.path} has no unfinished tournament: `tournament run` begins one")
+    raise ResumeError(f"{store.name} has no unfinished tournament: `tournament run` begins one")
 
 
 def check_unchanged(store: Store, data_dir: Path, tournament: Tournament) -> None:
@@ -162,29 +164,11 @@ def log_folder(data_dir: Path, tournament: str) -> Path:
     return data_dir.resolve() / "logs" / tournament
 
 
-@contextmanager
-def playing_alone(data_dir: Path, tournament: str) -> Iterator[None]:
-    """Keep any other process from playing the same tournament meanwhile. Raises ResumeError."""
-    path = data_dir / "locks" / f"{tournament}.lock"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResumeError(
-                f"tournament {tournament} is being played by another process: wait for it"
-            ) from None
-        yield
-    finally:
-        os.close(lock)
-
-
 def make_setup(config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path) -> Setup:
     """Return what every worker is told once."""
     return Setup(
-        socket_dir="",  # each worker gets its own, and one for its bots' logs
-        log_dir=str(log_dir),
+        socket_dir="",  # each worker gets its own
+        log_dir=str(log_dir / "bots"),
         preset=config.preset,
         overrides=config.overrides,
         time_control=asdict(config.time_control),
@@ -227,42 +211,69 @@ async def play(
     progress: ProgressView,
     command: Sequence[str] = COMMAND,
 ) -> list[Unplayed]:
-    """Play what is pending, and return what could not be played."""
+    """Play what is pending, by as many rounds as there are, and return what could not be played.
+
+    Whoever calls it holds the tournament's lock.
+    """
+    if tournament.status == FINISHED:
+        return []
     config = stored_config(tournament)
     log_dir = log_folder(data_dir, tournament.id)
-    numbers = itertools.count()
     setup = make_setup(config, store.entries(tournament.id), data_dir, log_dir)
-
     pending = store.pending(tournament.id)
-    with socket_folder() as sockets:
+    _begin_progress(store, tournament, config, len(pending), progress)
+    course = _course(store, tournament.id, config, progress)
+    try:
+        with socket_folder() as sockets, Guard(sockets) as guard:
+            numbers = itertools.count()
 
-        async def make_worker() -> WorkerProcess:
-            number = next(numbers)
-            own = replace(
-                setup,
-                socket_dir=str(sockets / str(number)),
-                log_dir=str(log_dir / f"worker-{number}-bots"),
+            async def make_worker() -> WorkerProcess:
+                number = next(numbers)
+                own = replace(setup, socket_dir=str(sockets / str(number)))
+                return await WorkerProcess.start(
+                    own, log_dir=log_dir, number=number, guard=guard, command=command
+                )
+
+            runner = Runner(
+                tournament=tournament.id,
+                legs=pending,
+                course=course,
+                store=store,
+                make_worker=make_worker,
+                workers=workers,
+                progress=progress,
+                leg_limit_s=leg_limit_s(config, setup.launch_s),
+                warm=setup.warm,
+                failures_in_a_row=failures_in_a_row(store, tournament.id),
             )
-            return await WorkerProcess.start(own, log_dir=log_dir, number=number, command=command)
-
-        progress.begin(done=tournament.planned - len(pending), planned=tournament.planned)
-        runner = Runner(
-            tournament=tournament.id,
-            legs=pending,
-            store=store,
-            make_worker=make_worker,
-            workers=workers,
-            progress=progress,
-            leg_limit_s=leg_limit_s(config, setup.launch_s),
-            warm=setup.warm,
-        )
-        try:
             unplayed = await runner.run()
-        finally:
-            progress.end()
-    if not store.pending(tournament.id):
+    finally:
+        progress.end()
+    if course.is_decided or not store.pending(tournament.id):
         store.set_status(tournament.id, FINISHED)
     return unplayed
+
+
+def _course(store: Store, tournament: str, config: Config, progress: ProgressView) -> Course:
+    """Return how the plan of the tournament goes on."""
+    if config.format == SWISS:
+        rounds = config.rounds or 1
+        return Rounds(store, tournament, config, lambda number: progress.round(number, rounds))
+    if config.format == TEST:
+        return early_stop(store, tournament, sprt_of(config))
+    return WholePlan()
+
+
+def _begin_progress(
+    store: Store, tournament: Tournament, config: Config, pending: int, progress: ProgressView
+) -> None:
+    done = tournament.planned - pending
+    if config.format != SWISS:
+        progress.begin(done=done, planned=tournament.planned)
+        return
+    bots = len(store.entries(tournament.id))
+    progress.begin(done=done, planned=config.match_count(bots))
+    progress.round(len(round_counts(store, tournament.id)), config.rounds or 1)
 
 
 def leg_limit_s(config: Config, launch_s: float) -> float:

@@ -5,29 +5,25 @@ attempts without a result it is left unplayed. Ratings are no business of this m
 """
 
 import asyncio
-import itertools
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from referee.match.outcome import Forfeit, MatchResult, Termination
-from tournament.errors import WorkerError
+from referee.match.outcome import MatchResult, Termination
+from tournament.errors import StoreError, WorkerError
+from tournament.runner.course import Course
+from tournament.runner.failures import Failures, reasons
+from tournament.runner.legs import ABORTS_MOST, Job, LegQueue, Warm
 from tournament.runner.progress import ProgressView
-from tournament.runner.worker_process import WorkerLostError
+from tournament.runner.worker_process import NotReadyError, WorkerLostError
 from tournament.schedule import seeds
+from tournament.schedule.fixtures import Fixture
 from tournament.store.stored import PlannedLeg
-from tournament.worker.messages import PUBLIC_WORDS, BotFailure, Failed, Failure, PlayLeg, Result
+from tournament.worker.messages import Failed, PlayLeg, Result
 
-ABORTS_MOST = 3
-"""Attempts without a result after which a leg is left unplayed."""
-
-CRASHES_MOST = 3
-"""Matches in a row that its process failed in, after which a bot is not started any more."""
-
-LOOKAHEAD = 256
-"""How far ahead in the plan a leg may be that is played next."""
+STARTS_MOST = 3
+"""Workers that may end one after another while they start, before the run gives up."""
 
 FAILURES_MOST = 10
 """Workers that may die or fail one after another, for each that runs, without a result between."""
@@ -49,18 +45,13 @@ class Worker(Protocol):
 class Results(Protocol):
     """Where results are kept."""
 
-    def save_result(self, tournament: str, fixture: str, result: MatchResult) -> bool:
+    def save_result(
+        self, tournament: str, fixture: str, result: MatchResult, *, reasons: str = ""
+    ) -> bool:
         """Store a result durably; False if there was one."""
 
     def note_abort(self, tournament: str, fixture: str, text: str) -> None:
         """Count an attempt without a result."""
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    leg: PlannedLeg
-    aborts: int = 0  # in this run
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,94 +62,135 @@ class Unplayed:
     text: str
 
 
+@dataclass(slots=True, eq=False)
+class _Slot:
+    """A place for one worker, started when it is needed first."""
+
+    warm: Warm
+    worker: Worker | None = field(default=None)
+
+    async def stop(self) -> None:
+        """End the worker, if there is one."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            self.warm.processes.clear()
+            await worker.stop()
+
+
 class Runner:
-    """Plays `legs` of one tournament with up to `workers` workers at a time."""
+    """Plays `legs` of one tournament, and what `course` adds, with up to `workers` at a time.
+
+    `failures_in_a_row` says for bots in how many of their latest matches their process failed.
+    """
 
     def __init__(
         self,
         *,
         tournament: str,
         legs: Sequence[PlannedLeg],
+        course: Course,
         store: Results,
         make_worker: Callable[[], Awaitable[Worker]],
         workers: int,
         progress: ProgressView,
         leg_limit_s: float,
         warm: int = 8,
+        failures_in_a_row: Mapping[str, int],
     ) -> None:
         self._tournament = tournament
+        self._course = course
         self._store = store
         self._make_worker = make_worker
-        self._workers = workers
         self._progress = progress
         self._leg_limit_s = leg_limit_s
-        self._warm = warm
-        self._queue = deque(_Job(leg) for leg in legs)
-        self._replays: deque[_Job] = deque()
+        self._slots = [_Slot(Warm(warm)) for _ in range(workers)]
+        self._queue = LegQueue(warm)
+        self._queue.add(legs)
+        self._replays: list[Job] = []
         self._unplayed: list[Unplayed] = []
-        self._crashes: Counter[str] = Counter()
-        self._noted: set[tuple[str, Failure]] = set()
-        self._failures = 0
+        self._bots = Failures(failures_in_a_row, progress.note)
+        self._attempts_lost = 0
+        self._store_error: StoreError | None = None
 
     async def run(self) -> list[Unplayed]:
         """Play everything and return what could not be played. When cancelled, end all workers."""
         try:
+            while not self._course.is_decided:
+                if self._queue:
+                    await self._play_side_by_side()
+                elif self._replays:
+                    await self._play_alone()
+                elif legs := await self._course.more():
+                    self._queue.add(legs)
+                else:
+                    break
+                if self._course.replays_at_once and self._replays:
+                    await self._play_alone()
+        finally:
+            await self._stop()
+        return self._unplayed
+
+    async def _play_side_by_side(self) -> None:
+        try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._workers, len(self._queue))):
-                    group.create_task(self._slot())
+                for slot in self._slots[: len(self._queue)]:
+                    group.create_task(self._keep_busy(slot))
         except ExceptionGroup as errors:
             # The first one ended the others.
             raise errors.exceptions[0] from errors
-        while self._replays:
-            # With nothing beside it: what aborted a leg may have been a machine too busy.
-            self._queue, self._replays = self._replays, deque()
-            await self._slot()
-        return self._unplayed
 
-    async def _slot(self) -> None:
-        """Keep one worker busy until nothing is left."""
-        worker: Worker | None = None
-        recent: list[tuple[str, int]] = []
-        try:
-            while self._queue:
-                job = self._next_job(recent)
-                if worker is None:
-                    worker = await self._make_worker()
-                try:
-                    outcome = await worker.play(self._order(job), limit_s=self._leg_limit_s)
-                except WorkerLostError as error:
-                    lost, worker = worker, None
-                    await lost.stop()
-                    self._count_failure(str(error))
-                    self._aborted(job, str(error), self._queue.appendleft)
-                    continue
-                self._take(job, outcome)
-                await worker.acknowledge(job.leg.fixture.fixture_id)
-        finally:
-            if worker is not None:
-                await worker.stop()
+    async def _keep_busy(self, slot: _Slot) -> None:
+        """Have one worker play until nothing is left, or something else comes first."""
+        while self._queue and not self._course.is_decided:
+            if self._course.replays_at_once and self._replays:
+                return
+            job = self._queue.take(slot.warm)
+            if not await self._play(slot, job):
+                self._queue.put_back(job)
 
-    def _next_job(self, recent: list[tuple[str, int]]) -> _Job:
-        """Take the job, among the next ones, that needs the fewest new processes.
+    async def _play_alone(self) -> None:
+        """Play again what was aborted, with nothing beside it.
 
-        `recent` holds the bots and leg indexes that the worker used last, and is kept so.
-        Starting a bot costs more than most matches; the order of play changes no rating.
+        What aborted a leg may have been a machine too busy, or a worker that is not well.
         """
+        await self._stop()
+        slot = self._slots[0]
+        while self._replays and not self._course.is_decided:
+            job = self._replays.pop(0)
+            while not await self._play(slot, job):
+                pass
+        await self._stop()
 
-        def running(job: _Job) -> int:
-            fixture = job.leg.fixture
-            return sum((bot, fixture.leg) in recent for bot in fixture.seats)
+    async def _stop(self) -> None:
+        """End all workers, whatever goes wrong with one of them."""
+        ends = await asyncio.gather(*(slot.stop() for slot in self._slots), return_exceptions=True)
+        for error in filter(None, ends):
+            raise error
 
-        # Of equals max takes the first, so without anything running this is plan order.
-        job = max(itertools.islice(self._queue, LOOKAHEAD), key=running)
-        self._queue.remove(job)
-        fixture = job.leg.fixture
-        used = [(bot, fixture.leg) for bot in fixture.seats]
-        recent[:] = ([key for key in recent if key not in used] + used)[-self._warm :]
-        return job
+    async def _play(self, slot: _Slot, job: Job) -> bool:
+        """Play a leg once; False if it is to be played again at once, its worker being lost."""
+        if slot.worker is None:
+            slot.worker = await self._started()
+        try:
+            outcome = await slot.worker.play(self._order(job), limit_s=self._leg_limit_s)
+        except WorkerLostError as error:
+            await slot.stop()
+            self._count_lost_attempt(str(error))
+            is_again = self._note_abort(job, str(error))
+            return not is_again
+        self._take(job, outcome)
+        await slot.worker.acknowledge(job.fixture.fixture_id)
+        return True
 
-    def _order(self, job: _Job) -> PlayLeg:
-        leg, fixture = job.leg, job.leg.fixture
+    async def _started(self) -> Worker:
+        """Start a worker; one that is killed meanwhile says nothing about the next."""
+        for _ in range(STARTS_MOST - 1):
+            with contextlib.suppress(NotReadyError):
+                return await self._make_worker()
+        return await self._make_worker()
+
+    def _order(self, job: Job) -> PlayLeg:
+        leg, fixture = job.leg, job.fixture
         attempt = leg.aborts + job.aborts
         return PlayLeg(
             fixture_id=fixture.fixture_id,
@@ -173,90 +205,59 @@ class Runner:
                 for seat in range(len(fixture.seats))
             ),
             fresh=attempt > 0,
-            withdrawn=tuple(bot for bot in fixture.seats if self._crashes[bot] >= CRASHES_MOST),
+            withdrawn=self._bots.withdrawn(fixture.seats),
         )
 
-    def _take(self, job: _Job, outcome: Result | Failed) -> None:
+    def _take(self, job: Job, outcome: Result | Failed) -> None:
         """Store a result, or have the leg played again."""
         if isinstance(outcome, Failed):
-            self._count_failure(outcome.text)
-            self._aborted(job, outcome.text, self._replays.append)
+            self._count_lost_attempt(outcome.text)
+            text = outcome.text
         elif not _is_final(outcome.result):
-            self._aborted(job, outcome.result.text, self._replays.append)
+            text = outcome.result.text
         else:
-            self._failures = 0
-            fixture = job.leg.fixture
-            self._store.save_result(self._tournament, fixture.fixture_id, _with_reasons(outcome))
-            self._note_failures(outcome.failures)
-            self._count_crashes(fixture.seats, outcome)
+            self._attempts_lost = 0
+            fixture = job.fixture
+            self._save(fixture, outcome)
+            self._bots.count(fixture.seats, outcome)
+            self._course.stored(fixture, outcome.result)
             self._progress.advance()
+            return
+        if self._note_abort(job, text):
+            self._replays.append(job)
 
-    def _aborted(self, job: _Job, text: str, again: Callable[[_Job], None]) -> None:
-        fixture = job.leg.fixture
+    def _save(self, fixture: Fixture, outcome: Result) -> None:
+        if self._store_error is not None:
+            # It can take long to fail: not once for each worker that has just finished a leg.
+            raise self._store_error
+        try:
+            self._store.save_result(
+                self._tournament, fixture.fixture_id, outcome.result, reasons=reasons(outcome)
+            )
+        except StoreError as error:
+            self._store_error = error
+            raise
+
+    def _note_abort(self, job: Job, text: str) -> bool:
+        """Count an attempt without a result; whether the leg is to be played again."""
         job.aborts += 1
-        self._store.note_abort(self._tournament, fixture.fixture_id, text)
+        self._store.note_abort(self._tournament, job.fixture.fixture_id, text)
         if job.aborts < ABORTS_MOST:
             self._progress.note(f"{_name(job.leg)} will be played again: {text}")
-            again(job)
-        else:
-            self._progress.note(f"{_name(job.leg)} stays unplayed: {text}")
-            self._unplayed.append(Unplayed(job.leg, text))
+            return True
+        self._progress.note(f"{_name(job.leg)} stays unplayed: {text}")
+        self._unplayed.append(Unplayed(job.leg, text))
+        self._course.given_up(job.fixture)
+        return False
 
-    def _count_failure(self, text: str) -> None:
-        self._failures += 1
-        if self._failures >= FAILURES_MOST * self._workers:
+    def _count_lost_attempt(self, text: str) -> None:
+        self._attempts_lost += 1
+        if self._attempts_lost >= FAILURES_MOST * len(self._slots):
             raise WorkerError(
-                f"{self._failures} attempts one after another ended without a result, the last"
+                f"{self._attempts_lost} attempts one after another ended without a result, the last"
                 f" because: {text}. See the workers' logs in the data folder, then"
                 " `tournament resume`"
             )
-
-    def _note_failures(self, failures: Sequence[BotFailure]) -> None:
-        """Tell the organiser about the first failure of its kind of each bot."""
-        for item in failures:
-            # The one who withdrew a bot has told so.
-            if item.failure is Failure.WITHDRAWN or (item.bot, item.failure) in self._noted:
-                continue
-            self._noted.add((item.bot, item.failure))
-            self._progress.note(_described(item))
-
-    def _count_crashes(self, seats: Sequence[str], outcome: Result) -> None:
-        failures = {item.bot: item for item in outcome.failures}
-        for bot, seat in zip(seats, outcome.result.seats, strict=True):
-            failed = bot in failures or seat.forfeit in (Forfeit.CRASH, Forfeit.STARTUP)
-            if not failed:
-                self._crashes[bot] = 0
-                continue
-            self._crashes[bot] += 1
-            if self._crashes[bot] == CRASHES_MOST:
-                last = failures.get(bot)
-                self._progress.note(
-                    f"{bot} failed {CRASHES_MOST} times in a row: it forfeits the rest without"
-                    " being started" + (f"; the last time it {_where(last)}" if last else "")
-                )
-
-
-def _with_reasons(outcome: Result) -> MatchResult:
-    """Return the result with the reasons for the organiser in place of what opponents read."""
-    text = outcome.result.text
-    for item in outcome.failures:
-        text = text.removesuffix(f": {PUBLIC_WORDS.get(item.failure, '')}")
-    reasons = "; ".join(f"{item.bot} {item.text}" for item in outcome.failures)
-    return replace(outcome.result, text=f"{text}: {reasons}") if reasons else outcome.result
-
-
-def _described(item: BotFailure) -> str:
-    output = f"its output ends with: {item.tail}" if item.tail else "it wrote no output"
-    return f"{item.bot} (leg {item.leg}) {_where(item, output)}"
-
-
-def _where(item: BotFailure, *more: str) -> str:
-    """Return what went wrong, and more and its log if it ever ran."""
-    if not item.log:
-        return item.text
-    log, here = Path(item.log), Path.cwd()
-    shown = log.relative_to(here) if log.is_relative_to(here) else log
-    return "; ".join((item.text, *more, f"log: {shown}"))
 
 
 def _is_final(result: MatchResult) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Self
 
+from tournament.bots.guard import Guard
 from tournament.bots.launch import import_paths
-from tournament.bots.leftovers import kill_leftover_group
+from tournament.bots.leftovers import kill_leftover_group, process_mark
 from tournament.errors import WorkerError
 from tournament.worker.messages import (
     LINE_LIMIT_BYTES,
@@ -31,6 +32,8 @@ from tournament.worker.messages import (
 COMMAND = (sys.executable, "-m", "tournament.worker")
 READY_S = 60.0
 STOP_S = 10.0
+LOG_MOST_BYTES = 16 * 1024 * 1024
+"""A worker's log that has grown larger is put aside, in place of what was put aside before."""
 _LOG_TAIL = 1_500
 
 
@@ -38,14 +41,22 @@ class WorkerLostError(Exception):
     """The worker ended, or had to be ended, before it answered."""
 
 
+class NotReadyError(WorkerError):
+    """A worker ended while it started: another one may do better."""
+
+
 class WorkerProcess:
     """A running worker. Make one with `start`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, socket_dir: Path, log: Path) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, socket_dir: Path, log: Path, guard: Guard
+    ) -> None:
         self._process = process
         self._socket_dir = socket_dir
         self._log = log
+        self._guard = guard
         self._bots: dict[int, str] = {}
+        guard.watch(self.pid, process_mark(self.pid), is_worker=True)
 
     @property
     def pid(self) -> int:
@@ -54,11 +65,18 @@ class WorkerProcess:
 
     @classmethod
     async def start(
-        cls, setup: Setup, *, log_dir: Path, number: int, command: Sequence[str] = COMMAND
+        cls,
+        setup: Setup,
+        *,
+        log_dir: Path,
+        number: int,
+        guard: Guard,
+        command: Sequence[str] = COMMAND,
     ) -> Self:
-        """Start a worker and wait until it is ready. Raises WorkerError.
+        """Start a worker and wait until it is ready. Raises WorkerError or NotReadyError.
 
-        The folder of its socket is made, and is removed when it stops.
+        The folder of its socket is made, and is removed when it stops. The guard hears of it and
+        of its bots.
         """
         log = log_dir / f"worker-{number}.log"
         socket_dir = Path(setup.socket_dir)
@@ -81,22 +99,23 @@ class WorkerProcess:
                     process = await asyncio.shield(starting)
                 except asyncio.CancelledError:
                     # Only a process that has started can be ended in order.
-                    await cls(await starting, socket_dir, log).stop(grace_s=0)
+                    await cls(await starting, socket_dir, log, guard).stop(grace_s=0)
                     raise
         except OSError as error:
             shutil.rmtree(socket_dir, ignore_errors=True)
-            raise WorkerError(f"worker {number} can't be started: {error}") from error
-        worker = cls(process, socket_dir, log)
+            raise NotReadyError(f"worker {number} can't be started: {error}") from error
+        worker = cls(process, socket_dir, log, guard)
         try:
             async with asyncio.timeout(READY_S):
                 await worker._send(setup)
                 answer = await worker._answer()
-        except (TimeoutError, WorkerLostError) as error:
+        except WorkerLostError as error:
             await worker.stop(grace_s=0)
-            why = str(error) or f"no answer within {READY_S:g} s"
-            raise WorkerError(
-                f"worker {number} did not become ready ({why}); {worker._log_tail()}"
-            ) from error
+            raise NotReadyError(worker._not_ready(number, str(error))) from error
+        except TimeoutError as error:
+            await worker.stop(grace_s=0)
+            why = f"no answer within {READY_S:g} s"
+            raise WorkerError(worker._not_ready(number, why)) from error
         except BaseException:
             await worker.stop(grace_s=0)
             raise
@@ -107,6 +126,7 @@ class WorkerProcess:
 
     async def play(self, leg: PlayLeg, *, limit_s: float) -> Result | Failed:
         """Have a leg played. Raises WorkerLostError when no answer comes."""
+        self._put_log_aside()
         try:
             async with asyncio.timeout(limit_s):
                 await self._send(leg)
@@ -142,7 +162,9 @@ class WorkerProcess:
             await draining
             for pid, mark in self._bots.items():
                 kill_leftover_group(pid, mark)
+                self._guard.forget(pid)
             self._bots.clear()
+            self._guard.forget(self.pid)
             shutil.rmtree(self._socket_dir, ignore_errors=True)
 
     async def _drain(self) -> None:
@@ -174,10 +196,23 @@ class WorkerProcess:
                 raise WorkerLostError(str(error)) from error
             if isinstance(message, BotStarted):
                 self._bots[message.pid] = message.mark
+                self._guard.watch(message.pid, message.mark)
             elif isinstance(message, BotEnded):
                 self._bots.pop(message.pid, None)
+                self._guard.forget(message.pid)
             else:
                 return message
+
+    def _put_log_aside(self) -> None:
+        """Keep the log within bounds. The worker, which appends to it, need not know."""
+        # Without it, or without room for a copy, matches go on.
+        with contextlib.suppress(OSError):
+            if self._log.stat().st_size > LOG_MOST_BYTES:
+                shutil.copyfile(self._log, self._log.with_suffix(".old.log"))
+                os.truncate(self._log, 0)
+
+    def _not_ready(self, number: int, why: str) -> str:
+        return f"worker {number} did not become ready ({why}); {self._log_tail()}"
 
     def _log_tail(self) -> str:
         try:

@@ -31,7 +31,10 @@ class BotSpec:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """All that stays the same while a worker lives. `warm` is how many bots it keeps running."""
+    """All that stays the same while a worker lives. `warm` is how many bots it keeps running.
+
+    Bots' output goes below `log_dir`, which all workers of a run share.
+    """
 
     socket_dir: str
     log_dir: str

@@ -6,15 +6,15 @@ forfeited or ended is not used again.
 
 import asyncio
 import contextlib
-import itertools
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tournament.bots.launch import BotProcess, scrubbed_environment
+from tournament.bots.launch import KILLED, BotProcess, scrubbed_environment
 from tournament.bots.leftovers import process_mark
+from tournament.bots.logs import new_log
 from tournament.errors import LaunchError
 from tournament.worker.messages import (
     PUBLIC_WORDS,
@@ -29,6 +29,13 @@ from tournament.worker.messages import (
 
 WARM_ANSWER_S = 1.0
 """How long a bot that was connected a moment ago may take to be so again."""
+
+KILLED_S = 0.25
+"""How much later the referee hears of a bot's SIGKILL than of other ends.
+
+Whoever kills everything, as a container's end does, takes this worker and the runner in that time,
+and the leg is played again instead of being the bot's loss. A bot gains nothing by killing itself.
+"""
 
 Key = tuple[str, int]
 """Name of the bot and leg index."""
@@ -77,7 +84,6 @@ class BotPool:
         self._report = report
         self._bots = {bot.name: bot for bot in setup.bots}
         self._running: dict[Key, _Running] = {}  # least recently used first
-        self._starts = itertools.count()
 
     async def seat(
         self, names: Collection[str], leg: int, *, fresh: bool, withdrawn: Collection[str]
@@ -131,6 +137,8 @@ class BotPool:
         if running is not None:
             self._running[key] = running  # the most recently used is the last
             try:
+                if not running.is_alive:
+                    raise ConnectionError
                 await self._gate.wait_connected(running.token, timeout_s=WARM_ANSWER_S)
             except (TimeoutError, ConnectionError):
                 await self._retire([key])
@@ -164,13 +172,17 @@ class BotPool:
                 bot.run,
                 folder=folder,
                 environment=environment,
-                log=Path(self._setup.log_dir, f"{bot.name}-leg{leg}-{next(self._starts)}.log"),
+                log=new_log(Path(self._setup.log_dir), bot.name, leg),
                 memory_mb=bot.memory_mb,
                 on_exit=ended,
             )
         except LaunchError as error:
             self._report_exit(running, Failure.NOT_STARTED, str(error))
             return
+        except OSError:
+            # Not the bot's fault: nobody forfeits, the leg has no result.
+            await self._retire([(bot.name, leg)])
+            raise
         pid = running.process.pid
         self._report(BotStarted(pid=pid, mark=process_mark(pid)))
         try:
@@ -186,8 +198,12 @@ class BotPool:
 
     def _ended(self, running: _Running, text: str) -> None:
         assert running.process is not None
-        self._report_exit(running, Failure.ENDED, text)
         self._report(BotEnded(pid=running.process.pid))
+        if text == KILLED:
+            loop = asyncio.get_running_loop()
+            loop.call_later(KILLED_S, self._report_exit, running, Failure.ENDED, text)
+        else:
+            self._report_exit(running, Failure.ENDED, text)
 
     def _report_exit(self, running: _Running, failure: Failure, text: str) -> None:
         if not running.is_reported:

@@ -16,6 +16,7 @@ from typing import Protocol
 from referee.engine.presets import make_ruleset
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from tournament.bots.scratch import remove_abandoned
 from tournament.worker.messages import (
     Acknowledged,
     Failed,
@@ -27,7 +28,6 @@ from tournament.worker.messages import (
     decode,
 )
 from tournament.worker.pool import BotPool, Gate
-from tournament.worker.sockets import remove_abandoned
 
 Send = Callable[[Message], None]
 
