@@ -103,9 +103,14 @@ LAYERS: dict[str, Layer] = {
             "tournament.store.*",
             *(f"tournament.{name}.*" for name in PURE),
         ),
-        ("rich",),
+        ("rich", "jinja2", "markupsafe", "tomli_w"),
     ),
-    "tournament.commands.*": Layer(("tournament.*", "referee.engine.*"), ("rich", "typer")),
+    "tournament.bench.*": Layer(
+        ("tournament.bench.*", "tournament.bots.*", "tournament.errors", "tournament.store.*")
+    ),
+    "tournament.commands.*": Layer(
+        ("tournament.*", "referee.engine.*"), ("rich", "tomli_w", "typer")
+    ),
     "tournament.cli": Layer(
         ("tournament", "tournament.commands.*", "tournament.errors"), ("typer",)
     ),
