@@ -45,7 +45,9 @@ def common(
     Examples:
       tournament run                                  the sample bots, a few seconds
       tournament run --bots my-bot greedy --seed 7    a folder against a sample bot
+      tournament plan cup.toml                        check a file before it is played
       tournament run cup.toml --workers 4             what a file says
+      tournament test new-bot old-bot --elo1 30       until it is sure which is better
       tournament leaderboard --format json
 
     \b

@@ -1,5 +1,6 @@
 """bot.toml: what is right, and how wrong values are refused; content hashes; frozen copies."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,47 @@ def test_the_hash_is_of_paths_bytes_and_modes_alone(tmp_path: Path) -> None:
     (two / "data" / "b").chmod(0o755)
     hashes.add(content_hash(two))
     assert len(hashes) == 5
+
+
+def test_what_a_bot_ignores_is_no_part_of_it(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    with (folder / "bot.toml").open("a") as manifest:
+        manifest.write("ignore = ['bin', '*.o']\n")
+    before = read_bot_folder(folder)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "bot").write_bytes(b"x")
+    (folder / "src").mkdir()
+    (folder / "src" / "bot.o").write_bytes(b"x")
+    built = read_bot_folder(folder)
+    assert built.content_hash == before.content_hash
+    assert built.ignore == ("bin", "*.o")
+    copy = freeze(built, tmp_path / "data")
+    assert sorted(path.name for path in copy.rglob("*")) == ["bot.py", "bot.toml", "src"]
+    (folder / "binary").write_bytes(b"x")
+    assert read_bot_folder(folder).content_hash != before.content_hash
+
+
+@pytest.mark.parametrize("value", ["'bin'", "[3]", "['']", "['a/b']", "['*.toml']", "['*']"])
+def test_what_cannot_be_ignored(tmp_path: Path, value: str) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    with (folder / "bot.toml").open("a") as manifest:
+        manifest.write(f"ignore = {value}\n")
+    with pytest.raises(BotFolderError, match=r"ignore is .*: allowed is a list of names"):
+        read_bot_folder(folder)
+
+
+def test_a_build_finds_schema_and_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOFLAGS", "-mod=mod")
+    monkeypatch.setenv("RUMMY_TOKEN", "secret")
+    monkeypatch.setenv("HOMEWORK", "secret")
+    folder = bot_folder(tmp_path, "bot")
+    with (folder / "bot.toml").open("a") as manifest:
+        code = "import json, os; json.dump(dict(os.environ), open('seen', 'w'))"
+        manifest.write(f'build = ["python3", "-c", "{code}"]\n')
+    seen = json.loads((freeze(read_bot_folder(folder), tmp_path / "data") / "seen").read_text())
+    assert (seen["GOFLAGS"], seen["HOME"]) == ("-mod=mod", str(Path.home()))
+    assert "secret" not in seen.values()
+    assert Path(seen["RUMMY_PROTO"], "rummy/referee/v1/play.proto").is_file()
 
 
 def test_links_must_stay_inside(tmp_path: Path) -> None:

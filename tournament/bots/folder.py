@@ -3,15 +3,16 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tournament.errors import BotFolderError
 
 MANIFEST = "bot.toml"
 IGNORED = ("__pycache__", ".git", "*.pyc", "rummy-data")
-"""Names that are no part of a bot; patterns of fnmatch."""
+"""Names that are no part of any bot, besides those of its `ignore`; patterns of fnmatch."""
 
 _NAME = re.compile(r"[a-z0-9_-]{1,64}")
 _TEXT_MOST = 64
@@ -20,7 +21,10 @@ _ARGV_ALLOWED = "a list of one or more texts, the program first"
 
 @dataclass(frozen=True, slots=True)
 class BotFolder:
-    """A bot as its author handed it in. `build` is empty when there is nothing to build."""
+    """A bot as its author handed it in. `build` is empty when there is nothing to build.
+
+    `ignore` names files and folders that are no part of it: what a build in place left behind.
+    """
 
     path: Path
     name: str
@@ -29,6 +33,7 @@ class BotFolder:
     language: str
     build: tuple[str, ...]
     run: tuple[str, ...]
+    ignore: tuple[str, ...]
     memory_mb: int | None
     content_hash: str
 
@@ -42,6 +47,7 @@ class BotFolder:
             "language": self.language,
             "build": list(self.build),
             "run": list(self.run),
+            "ignore": list(self.ignore),
             "limits": {} if self.memory_mb is None else {"memory_mb": self.memory_mb},
         }
 
@@ -60,7 +66,8 @@ def read_bot_folder(path: Path) -> BotFolder:
     except OSError as error:
         raise BotFolderError(f"{file} can't be read: {error.strerror}") from error
     keys = _Keys(file, table)
-    keys.only("name", "version", "author", "language", "build", "run", "limits")
+    keys.only("name", "version", "author", "language", "build", "run", "ignore", "limits")
+    ignore = keys.ignore()
     return BotFolder(
         path=path.resolve(),
         name=keys.name(),
@@ -69,8 +76,9 @@ def read_bot_folder(path: Path) -> BotFolder:
         language=keys.text("language"),
         build=keys.argv("build", required=False),
         run=keys.argv("run", required=True),
+        ignore=ignore,
         memory_mb=keys.memory_mb(),
-        content_hash=content_hash(path),
+        content_hash=content_hash(path, ignore),
     )
 
 
@@ -127,6 +135,20 @@ class _Keys:
             raise self._wrong(key, value, _ARGV_ALLOWED)
         return tuple(value)
 
+    def ignore(self) -> tuple[str, ...]:
+        allowed = (
+            f"a list of names or patterns such as 'bin' or '*.o', without / and not {MANIFEST}"
+        )
+        value = self._table.get("ignore", [])
+        if not isinstance(value, list):
+            raise self._wrong("ignore", value, allowed)
+        for name in value:
+            if not isinstance(name, str) or not name or set(name) & {"/", "\0"}:
+                raise self._wrong("ignore", value, allowed)
+            if fnmatchcase(MANIFEST, name):
+                raise self._wrong("ignore", value, allowed)
+        return tuple(value)
+
     def memory_mb(self) -> int | None:
         limits = self._table.get("limits", {})
         if not isinstance(limits, dict):
@@ -144,25 +166,29 @@ class _Keys:
         return value
 
 
-def content_hash(path: Path) -> str:
+def content_hash(path: Path, ignore: Sequence[str] = ()) -> str:
     """Return the SHA-256 over all files of a folder: path, kind and bytes, sorted by path.
 
+    What `ignore` and IGNORED name is left out, in all folders of it.
     Links must stay inside the folder, for it is copied to be played from.
     """
     digest = hashlib.sha256()
-    for name, kind, data in _contents(path):
+    for name, kind, data in _contents(path, ignore):
         for part in (name.encode(), kind, data):
             digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
 
 
-def changed_files(before: Path, now: Path, *, built: bool) -> list[str]:
+def changed_files(before: Path, now: Path, *, built: bool, ignore: Sequence[str] = ()) -> list[str]:
     """Return what differs between two folders of a bot: `bot.py changed`, `x added`, `y removed`.
 
     When `before` was `built`, files that only it has may come from there and are not named.
     """
     old, new = (
-        {name: (kind, hashlib.sha256(data).digest()) for name, kind, data in _contents(path)}
+        {
+            name: (kind, hashlib.sha256(data).digest())
+            for name, kind, data in _contents(path, ignore)
+        }
         for path in (before, now)
     )
     lines = []
@@ -176,9 +202,9 @@ def changed_files(before: Path, now: Path, *, built: bool) -> list[str]:
     return lines
 
 
-def _contents(path: Path) -> Iterator[tuple[str, bytes, bytes]]:
+def _contents(path: Path, ignore: Sequence[str]) -> Iterator[tuple[str, bytes, bytes]]:
     """Yield path, kind and bytes of every file, sorted by path."""
-    for file in _files(path):
+    for file in _files(path, ignore):
         relative = file.relative_to(path).as_posix()
         if file.is_symlink():
             if not file.resolve().is_relative_to(path.resolve()):
@@ -193,11 +219,11 @@ def _contents(path: Path) -> Iterator[tuple[str, bytes, bytes]]:
         yield relative, kind, data
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path, ignore: Sequence[str]) -> Iterator[Path]:
     found = []
     for file in path.rglob("*"):
-        parts = (Path(part) for part in file.relative_to(path).parts)
-        if any(part.match(pattern) for part in parts for pattern in IGNORED):
+        parts = file.relative_to(path).parts
+        if any(fnmatchcase(part, pattern) for part in parts for pattern in (*IGNORED, *ignore)):
             continue
         if file.is_symlink() or file.is_file():
             found.append(file)

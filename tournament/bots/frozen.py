@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tournament.bots.folder import IGNORED, BotFolder, content_hash
 from tournament.bots.guard import Guard
-from tournament.bots.launch import SUCCESS, BotProcess, scrubbed_environment
+from tournament.bots.launch import SUCCESS, BotProcess, build_environment
 from tournament.bots.leftovers import process_mark
 from tournament.bots.scratch import scratch_folder
 from tournament.errors import FreezeError, LaunchError, UsageError
@@ -43,7 +43,8 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
     try:
         with scratch_folder(target.parent, ".new-") as scratch:
             copy = scratch / "bot"
-            shutil.copytree(bot.path, copy, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
+            left_out = shutil.ignore_patterns(*IGNORED, *bot.ignore)
+            shutil.copytree(bot.path, copy, symlinks=True, ignore=left_out)
             if content_hash(copy) != bot.content_hash:
                 raise FreezeError(f"{bot.path} changed while it was copied: run again")
             if bot.build:
@@ -70,7 +71,7 @@ def _build(argv: Sequence[str], folder: Path, source: Path, log: Path) -> None:
             process = BotProcess(
                 argv,
                 folder=folder,
-                environment=scrubbed_environment(folder, os.environ),
+                environment=build_environment(folder, os.environ),
                 log=log,
                 log_cap_bytes=_OUTPUT_CAP_BYTES,
                 key="build",

@@ -19,6 +19,12 @@ from tournament.errors import LaunchError
 LOG_CAP_BYTES = 256 * 1024
 SUCCESS, KILLED = "exit code 0", "signal SIGKILL"
 _ALLOWED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "JAVA_HOME")
+_FOR_BUILDS = (
+    *("GO", "CGO_", "CARGO_", "RUSTUP_", "RUST", "MAVEN_", "NODE_", "NPM_", "npm_config_"),
+    *("CC", "CXX", "CFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_", "PKG_CONFIG_", "XDG_CACHE_"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+)
+"""How variables begin that compilers and package managers read."""
 _PYTHONS = ("python3", "python")
 _CHUNK = 64 * 1024
 _MACHINES_FAULTS = (
@@ -42,6 +48,27 @@ def scrubbed_environment(folder: Path, environ: Mapping[str, str]) -> dict[str, 
     if paths:
         kept["PYTHONPATH"] = os.pathsep.join(paths)
     return kept
+
+
+def build_environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what the build of a bot may see.
+
+    Besides what a bot gets: the user's home with the caches of compilers and package managers, the
+    variables that they read, and RUMMY_PROTO, the folder of the schema's .proto files.
+    """
+    kept = {name: value for name, value in environ.items() if name.startswith(_FOR_BUILDS)}
+    proto = {"RUMMY_PROTO": str(schema_folder())}
+    return kept | scrubbed_environment(folder, environ) | {"HOME": str(Path.home())} | proto
+
+
+def schema_folder() -> Path:
+    """Return the folder that holds rummy/referee/v1/*.proto, installed or in a checkout."""
+    found = next((path for path in map(Path, import_paths()) if (path / "rummy").is_dir()), None)
+    if found is not None:
+        return found
+    spec = importlib.util.find_spec("rummy")
+    locations = (spec and spec.submodule_search_locations) or ()
+    return Path(next(iter(locations))).resolve().parent
 
 
 def import_paths() -> list[str]:

@@ -1,5 +1,6 @@
 """How `run`, `play`, `test` and `resume` have a tournament played, and how they end."""
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ import typer
 
 from tournament.bots.folder import BotFolder
 from tournament.commands import output
+from tournament.commands.options import DATABASE_VARIABLE
 from tournament.commands.output import people, say
 from tournament.commands.verdict import verdict_view
 from tournament.commands.views import show_leaderboard, show_matches
@@ -50,7 +52,8 @@ def begin_and_play(
                 run.begin(store, data, config, bots, file, tournament)
             except KeyboardInterrupt:
                 if _is_stored(store, tournament):
-                    say(f"interrupted: it is planned; go on with: {_resume(tournament, data)}")
+                    go_on = _resume(store, tournament, data)
+                    say(f"interrupted: it is planned; go on with: {go_on}")
                 else:
                     say("interrupted while planning: nothing is stored")
                 raise typer.Exit(INTERRUPTED_EXIT) from None
@@ -76,8 +79,12 @@ def _is_stored(store: Store, tournament: str) -> bool:
     return True
 
 
-def _resume(tournament: str, data: Path) -> str:
-    return f"tournament resume {tournament} --data {shlex.quote(str(data))}"
+def _resume(store: Store, tournament: str, data: Path) -> str:
+    words = f"tournament resume {tournament} --data {shlex.quote(str(data))}"
+    # A database that the environment names is found there again.
+    if "://" in store.name and not os.environ.get(DATABASE_VARIABLE):
+        words += f" --database {shlex.quote(store.name)}"
+    return words
 
 
 def play_locked(
@@ -100,12 +107,12 @@ def play_locked(
         now = store.tournament(tournament)
         say(
             f"interrupted: {now.matches} of {now.planned} matches are stored;"
-            f" go on with: {_resume(tournament, data)}"
+            f" go on with: {_resume(store, tournament, data)}"
         )
         raise typer.Exit(INTERRUPTED_EXIT) from None
     except TournamentError as error:
         if store.is_there:
-            hint = f"What is stored stays; go on with: {_resume(tournament, data)}"
+            hint = f"What is stored stays; go on with: {_resume(store, tournament, data)}"
             raise type(error)(f"{error}\n{hint}") from error
         raise
     try:

@@ -14,7 +14,7 @@ from tournament.schedule.fixtures import Fixture
 from tournament.statistics.pairs import plan_prefix
 from tournament.statistics.sprt import Outcome, Sprt, Verdict
 from tournament.statistics.standings import LegResult, SeatRow
-from tournament.store.queries import encounter_scores, leg_results, legs_per_encounter
+from tournament.store.queries import first_seats, leg_results, legs_per_encounter
 from tournament.store.store import Store
 from tournament.store.stored import PlannedLeg
 
@@ -140,7 +140,7 @@ def read_trial(store: Store, tournament: str, sprt: Sprt) -> Trial:
 
 def _bots(store: Store, tournament: str) -> tuple[str, str]:
     """Return the bot that is tested, which the plan begins with, and its opponent."""
-    bot, opponent = encounter_scores(store, tournament)[0].bots
+    bot, opponent = first_seats(store, tournament)
     return bot, opponent
 
 

@@ -135,9 +135,12 @@ def _check_bot(entry: Entry, copy: Path) -> None:
             f"the copy of {entry.bot} that the tournament is played with is gone: {copy}"
         )
     folder = Path(entry.folder)
-    if not folder.is_dir() or content_hash(folder) == entry.content_hash:
+    ignore = entry.manifest.get("ignore", [])
+    assert isinstance(ignore, list)
+    if not folder.is_dir() or content_hash(folder, ignore) == entry.content_hash:
         return
-    files = changed_files(copy, folder, built=bool(entry.manifest.get("build")))
+    built = bool(entry.manifest.get("build"))
+    files = changed_files(copy, folder, built=built, ignore=ignore)
     what = ", ".join(files[:_FILES_NAMED]) or "a file was removed"
     more = f" and {len(files) - _FILES_NAMED} more" if len(files) > _FILES_NAMED else ""
     raise ResumeError(

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import fields
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, false, func, not_, or_, select
 from sqlalchemy.sql.expression import ColumnElement
 
 from referee.match.outcome import Forfeit, Termination
@@ -84,6 +84,14 @@ def _seed(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def first_seats(store: Store, tournament: str) -> tuple[str, ...]:
+    """Return the bots of the plan's first match, by seat."""
+    query = select(t.fixtures).where(
+        t.fixtures.c.tournament == tournament, t.fixtures.c.position == 0
+    )
+    return fixture_of(store.rows(query)[0]).seats
+
+
 def encounter_scores(store: Store, tournament: str) -> list[EncounterScore]:
     """Return every planned encounter with its scores, if it is whole, in plan order."""
     with store.reading() as db:
@@ -126,16 +134,20 @@ def _scores(legs: Sequence[LegResult], planned: int) -> dict[str, float] | None:
 def failures_in_a_row(store: Store, tournament: str) -> dict[str, int]:
     """Return, for every bot, how many of its latest results in a row it failed in.
 
-    It failed where it forfeited by a crash or by not starting. Results count as they came in.
+    It failed where it forfeited by a crash or by not starting, and where nobody was ever ready.
+    Results count as they came in.
     """
-    failed = t.seat_results.c.forfeit.in_([Forfeit.CRASH.value, Forfeit.STARTUP.value])
+    failed = or_(
+        t.seat_results.c.forfeit.in_([Forfeit.CRASH.value, Forfeit.STARTUP.value]),
+        t.results.c.termination == Termination.NOT_STARTED.value,
+    )
     rows = (
         select(t.seat_results.c.bot, t.results.c.sequence)
         .select_from(t.seat_results.join(t.results))
         .where(t.seat_results.c.tournament == tournament)
     )
     bots = select(t.entries.c.bot).where(t.entries.c.tournament == tournament)
-    fine = rows.where(or_(t.seat_results.c.forfeit.is_(None), ~failed)).subquery()
+    fine = rows.where(not_(func.coalesce(failed, false()))).subquery()
     last = func.max(fine.c.sequence).label("last")
     last_fine = select(fine.c.bot, last).group_by(fine.c.bot)
     with store.reading() as db:

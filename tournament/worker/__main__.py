@@ -35,8 +35,11 @@ async def _serve(make_referee: Callable[[], RefereeLike], output: int) -> None:
 
 
 def _make_referee() -> RefereeLike:
-    from referee.service.server import Referee  # noqa: PLC0415 - after stdout is out of reach
+    # After stdout is out of reach.
+    from referee.service.collector import settle_collector  # noqa: PLC0415
+    from referee.service.server import Referee  # noqa: PLC0415
 
+    settle_collector()
     return Referee()
 
 
