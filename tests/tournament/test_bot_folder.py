@@ -238,3 +238,35 @@ def test_changed_files_are_named(tmp_path: Path) -> None:
     (before / "old").touch()
     assert changed_files(before, now, built=True) == ["bot.py changed", "new added"]
     assert changed_files(before, now, built=False)[-1] == "old removed"
+
+
+def test_all_that_lies_in_a_folder_can_be_named(tmp_path: Path) -> None:
+    bot_folder(tmp_path, "one")
+    bot_folder(tmp_path, "two", changes={"needs": ["no-such-compiler", "python3"]})
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "readme.md").write_text("")
+    texts = [str(path) for path in sorted(tmp_path.iterdir())]
+    told: list[str] = []
+    assert [bot.name for bot in find_bots(texts, leave_out=told.append)] == ["one"]
+    assert told == [
+        f"{tmp_path / 'notes'} is left out: it is no bot's folder, for it has no bot.toml",
+        f"{tmp_path / 'readme.md'} is left out: it is no bot's folder, for it has no bot.toml",
+        "two is left out: it needs no-such-compiler, not found on the PATH",
+    ]
+    with pytest.raises(UsageError, match="two can't be built or run here: it needs no-such-comp"):
+        find_bots([str(tmp_path / "two")])
+    with pytest.raises(UsageError, match=r"readme\.md is not a folder"):
+        find_bots([str(tmp_path / "readme.md")])
+    with pytest.raises(UsageError, match="nothing' is neither a folder nor a sample bot"):
+        find_bots([str(tmp_path / "nothing")], leave_out=told.append)
+
+
+@pytest.mark.parametrize("value", ["'go'", "[3]", "['']", "['a/b']"])
+def test_what_cannot_be_needed(tmp_path: Path, value: str) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    with (folder / "bot.toml").open("a") as manifest:
+        manifest.write(f"needs = {value}\n")
+    with pytest.raises(
+        BotFolderError, match=r"needs is .*: allowed is a list of names of programs"
+    ):
+        read_bot_folder(folder)

@@ -1,7 +1,8 @@
 """Finds bots: folders by path, and the sample bots by name."""
 
 import importlib.util
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
@@ -21,15 +22,33 @@ def sample_bot_folders() -> dict[str, Path]:
     }
 
 
-def find_bots(texts: Sequence[str], source: str = "") -> list[BotFolder]:
+def find_bots(
+    texts: Sequence[str], source: str = "", *, leave_out: Callable[[str], None] | None = None
+) -> list[BotFolder]:
     """Return the bots that the texts mean, in order.
 
     A text is a bot's folder, a folder of such folders, or the name of a sample bot; without texts
     it is the default sample bots. Raises UsageError; it names `source`, where the texts stand.
+
+    With `leave_out`, what is no bot and what lacks a program that it needs is left out, and that is
+    told: so that all that lies in a folder can be named at once.
     """
     try:
         folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
-        bots = [read_bot_folder(folder) for folder in folders]
+        bots: list[BotFolder] = []
+        for folder in folders:
+            if leave_out is not None and not (folder / MANIFEST).is_file():
+                leave_out(f"{folder} is left out: it is no bot's folder, for it has no {MANIFEST}")
+                continue
+            bot = read_bot_folder(folder)
+            missing = [program for program in bot.needs if shutil.which(program) is None]
+            if not missing:
+                bots.append(bot)
+                continue
+            lacks = f"it needs {', '.join(missing)}, not found on the PATH"
+            if leave_out is None:
+                raise UsageError(f"{bot.name} can't be built or run here: {lacks}")
+            leave_out(f"{bot.name} is left out: {lacks}")
         _check_names(bots)
     except UsageError as error:
         if not source:
@@ -52,6 +71,8 @@ def _check_names(bots: Sequence[BotFolder]) -> None:
 def _folders(text: str) -> list[Path]:
     path = Path(text)
     samples = sample_bot_folders()
+    if path.is_file() and text not in samples:
+        return [path]  # no bot, as will be said
     if text and path.is_dir():
         if (path / MANIFEST).exists():
             return [path]

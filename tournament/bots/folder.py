@@ -24,6 +24,7 @@ class BotFolder:
     """A bot as its author handed it in. `build` is empty when there is nothing to build.
 
     `ignore` names files and folders that are no part of it: what a build in place left behind.
+    `needs` names programs that must be on the PATH to build and run it.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class BotFolder:
     build: tuple[str, ...]
     run: tuple[str, ...]
     ignore: tuple[str, ...]
+    needs: tuple[str, ...]
     memory_mb: int | None
     content_hash: str
 
@@ -48,6 +50,7 @@ class BotFolder:
             "build": list(self.build),
             "run": list(self.run),
             "ignore": list(self.ignore),
+            "needs": list(self.needs),
             "limits": {} if self.memory_mb is None else {"memory_mb": self.memory_mb},
         }
 
@@ -66,7 +69,7 @@ def read_bot_folder(path: Path) -> BotFolder:
     except OSError as error:
         raise BotFolderError(f"{file} can't be read: {error.strerror}") from error
     keys = _Keys(file, table)
-    keys.only("name", "version", "author", "language", "build", "run", "ignore", "limits")
+    keys.only("name", "version", "author", "language", "build", "run", "ignore", "needs", "limits")
     ignore = keys.ignore()
     return BotFolder(
         path=path.resolve(),
@@ -77,6 +80,7 @@ def read_bot_folder(path: Path) -> BotFolder:
         build=keys.argv("build", required=False),
         run=keys.argv("run", required=True),
         ignore=ignore,
+        needs=keys.needs(),
         memory_mb=keys.memory_mb(),
         content_hash=content_hash(path, ignore),
     )
@@ -147,6 +151,15 @@ class _Keys:
                 raise self._wrong("ignore", value, allowed)
             if fnmatchcase(MANIFEST, name):
                 raise self._wrong("ignore", value, allowed)
+        return tuple(value)
+
+    def needs(self) -> tuple[str, ...]:
+        allowed = "a list of names of programs such as 'go'"
+        value = self._table.get("needs", [])
+        if not isinstance(value, list) or not all(
+            isinstance(name, str) and name and not set(name) & {"/", "\0"} for name in value
+        ):
+            raise self._wrong("needs", value, allowed)
         return tuple(value)
 
     def memory_mb(self) -> int | None:

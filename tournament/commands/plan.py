@@ -28,6 +28,7 @@ from tournament.commands.options import (
     file_and_bots,
     rules_of,
 )
+from tournament.commands.output import say
 from tournament.config import Config, Overrides, full_table, load_config
 from tournament.errors import UsageError
 from tournament.schedule.balance import Balance, Spread, balance
@@ -108,7 +109,8 @@ def plan(
         bots=texts,
     )
     config = load_config(file, options)
-    found = find_bots(config.bots, "" if file is None or texts else str(file))
+    source = "" if file is None or texts else str(file)
+    found = find_bots(config.bots, source, leave_out=say if texts else None)
     sys.stdout.write(_written(config, found, format_))
 
 

@@ -22,6 +22,7 @@ from tournament.commands.options import (
     file_and_bots,
     rules_of,
 )
+from tournament.commands.output import say
 from tournament.commands.playing import begin_and_play, resume_and_play
 from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
@@ -79,7 +80,8 @@ def run_command(
     )
     config = load_config(file, options)
     source = "" if file is None or texts else str(file)
-    begin_and_play(config, find_bots(config.bots, source), data, file, database=database)
+    found = find_bots(config.bots, source, leave_out=say if texts else None)
+    begin_and_play(config, found, data, file, database=database)
 
 
 def play(
