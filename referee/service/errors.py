@@ -23,6 +23,11 @@ class CallError(Exception):
         self.text = text
 
 
+def refuse(reason: str, text: str) -> CallError:
+    """The error of a request that can't be meant."""
+    return CallError(grpc.StatusCode.INVALID_ARGUMENT, reason, text)
+
+
 class AbortableContext(Protocol):
     """The part of a servicer context that ends a call."""
 

@@ -2,14 +2,12 @@
 
 from typing import Final
 
-import grpc
-
 from referee.engine.presets import make_ruleset, merge_overrides, parse_override
 from referee.engine.rule_fields import BY_SEATS, FIELDS
 from referee.engine.ruleset import RuleSet, RuleSetError
 from referee.match.spec import TimeControl
 from referee.service.bots import Bot
-from referee.service.errors import CallError
+from referee.service.errors import refuse
 from referee.service.messages import match_ended_message, time_control_message
 from referee.service.ordered_match import MatchState, OrderedMatch
 from referee.service.rules_message import rules_message
@@ -22,11 +20,6 @@ STATES: Final = {
     MatchState.ENDED: pb.MATCH_STATE_ENDED,
 }
 _MOST_OVERRIDES: Final = 100
-
-
-def refuse(reason: str, text: str) -> CallError:
-    """The error of a request that can't be meant."""
-    return CallError(grpc.StatusCode.INVALID_ARGUMENT, reason, text)
 
 
 # --- what is ordered ----------------------------------------------------------------------------

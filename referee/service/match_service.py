@@ -4,16 +4,16 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import grpc
 import structlog
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from referee.match.outcome import MatchResult
 from referee.service.access import bearer_of, check_organiser
 from referee.service.bots import Bot
-from referee.service.errors import CallError, abort
+from referee.service.errors import CallError, abort, refuse
 from referee.service.match_codec import (
     STATES,
     bot_id_of,
@@ -21,11 +21,11 @@ from referee.service.match_codec import (
     match_message,
     read_rules,
     read_time_control,
-    refuse,
 )
 from referee.service.ordered_match import MatchState, OrderedMatch
 from referee.service.organiser import Matches, MatchHost, MatchLimits, MatchOrder
 from referee.service.spectators import Turnstile, Watcher
+from referee.service.unary import Context, Handler, method, read
 from rummy.referee.v1 import match_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["MatchService"].full_name
@@ -40,8 +40,6 @@ _ABORT_S: Final = 1.0
 _log = structlog.get_logger()
 
 _Request = TypeVar("_Request", bound=Message)
-_Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
-_Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
 
 
 class MatchService:
@@ -76,7 +74,7 @@ class MatchService:
             self._unary_for_all(pb.GetRecordRequest, self._get_record),
         ]
         methods = dict([*for_organisers, *for_all])
-        watch: _Handler = grpc.unary_stream_rpc_method_handler(self._watch_match)
+        watch: Handler = grpc.unary_stream_rpc_method_handler(self._watch_match)
         return grpc.method_handlers_generic_handler(_SERVICE, {**methods, "WatchMatch": watch})
 
     def arrived(self, bot: Bot) -> None:  # noqa: ARG002 - a callback
@@ -91,27 +89,27 @@ class MatchService:
 
     def _unary(
         self, kind: type[_Request], answer: Callable[[_Request], Message | Awaitable[Message]]
-    ) -> tuple[str, _Handler]:
+    ) -> tuple[str, Handler]:
         """A method for organisers, under its name."""
 
-        def checked(raw: bytes, context: _Context) -> Message | Awaitable[Message]:
+        def checked(raw: bytes, context: Context) -> Message | Awaitable[Message]:
             check_organiser(self._host.tokens, bearer_of(context))
-            return answer(_read(kind, raw))
+            return answer(read(kind, raw))
 
-        return _method(kind, checked)
+        return method(kind, checked)
 
     def _unary_for_all(
         self, kind: type[_Request], answer: Callable[[_Request, bool], Message]
-    ) -> tuple[str, _Handler]:
+    ) -> tuple[str, Handler]:
         """A method for everybody, who is told whether an organiser asks."""
 
-        def checked(raw: bytes, context: _Context) -> Message:
+        def checked(raw: bytes, context: Context) -> Message:
             is_organiser = self._is_organiser(context)
-            return answer(_read(kind, raw), is_organiser)
+            return answer(read(kind, raw), is_organiser)
 
-        return _method(kind, checked)
+        return method(kind, checked)
 
-    def _is_organiser(self, context: _Context) -> bool:
+    def _is_organiser(self, context: Context) -> bool:
         """Whether an organiser calls. Raises CallError if spectators call too often."""
         token = bearer_of(context)
         if token and self._host.tokens.is_organiser(token):
@@ -270,7 +268,7 @@ class MatchService:
 
     # --- watching -------------------------------------------------------------------------------
 
-    async def _watch_match(self, raw: bytes, context: _Context) -> None:
+    async def _watch_match(self, raw: bytes, context: Context) -> None:
         try:
             error = await self._watched(raw, context)
         except CallError as refusal:
@@ -285,9 +283,9 @@ class MatchService:
             # The status waits behind what is not read. gRPC keeps it; nothing here waits for it.
             raise asyncio.CancelledError from None
 
-    async def _watched(self, raw: bytes, context: _Context) -> CallError | None:
+    async def _watched(self, raw: bytes, context: Context) -> CallError | None:
         is_organiser = self._is_organiser(context)
-        request = _read(pb.WatchMatchRequest, raw)
+        request = read(pb.WatchMatchRequest, raw)
         match = self._visible(request.match_id, to_organiser=is_organiser)
         whole = request.perspective == pb.PERSPECTIVE_ALL_HANDS
         if whole and not is_organiser:
@@ -311,39 +309,6 @@ class MatchService:
             return await watcher.run(first, self._limits.unread_s)
         finally:
             self._watchers[is_organiser] -= 1
-
-
-def _method(
-    kind: type[_Request], answer: Callable[[bytes, _Context], Message | Awaitable[Message]]
-) -> tuple[str, _Handler]:
-    """The handler of a method under its name, which is that of its request."""
-
-    async def handle(raw: bytes, context: _Context) -> bytes:
-        try:
-            message = answer(raw, context)
-            if not isinstance(message, Message):
-                message = await message
-            return message.SerializeToString()
-        except CallError as refusal:
-            error = refusal
-            if refusal.code is grpc.StatusCode.UNAUTHENTICATED:
-                name = kind.DESCRIPTOR.name
-                _log.warning("call refused", request=name, reason=error.reason, peer=context.peer())
-        except Exception as failure:  # noqa: BLE001 - the caller is told, the log says what
-            _log.error("a call failed", request=kind.DESCRIPTOR.name, exc_info=failure)
-            text = "the referee failed; its log says why"
-            error = CallError(grpc.StatusCode.INTERNAL, "INTERNAL", text)
-        return await abort(context, error)
-
-    return kind.DESCRIPTOR.name.removesuffix("Request"), grpc.unary_unary_rpc_method_handler(handle)
-
-
-def _read(kind: type[_Request], raw: bytes) -> _Request:
-    try:
-        return kind.FromString(raw)
-    except DecodeError:
-        text = f"{len(raw)} bytes are not a {kind.DESCRIPTOR.name}"
-        raise refuse("MALFORMED_MESSAGE", text) from None
 
 
 def _number(page_token: str) -> int:

@@ -16,7 +16,7 @@ from referee.match.seat_player import Choice
 from referee.service.access import bearer_of
 from referee.service.bots import Bot
 from referee.service.errors import CallError, abort
-from referee.service.session import Limits, Session, forget
+from referee.service.session import Limits, Session, Stream, forget
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2 as pb
 
@@ -42,7 +42,7 @@ class PlayService:
         """Called when a bot has said hello."""
         self.ended: Counter[str] = Counter()
         """Streams that ended, by reason: of the status, or ENDED, or GOODBYE. Refusals as well."""
-        self._limits = limits
+        self.limits = limits
         self._policy = policy
         self._max_sessions = max_sessions
         self._sessions: dict[Session, Bot] = {}
@@ -83,19 +83,15 @@ class PlayService:
         self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]"
     ) -> None:
         try:
-            bot = self._authenticate(context)
-            if len(self._sessions) >= self._max_sessions:
-                text = f"all {self._max_sessions} sessions are taken: try again later"
-                raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "SESSIONS", text)
+            bot = self.admit(bearer_of(context))
         except CallError as refusal:
-            self.ended[refusal.reason] += 1
             _log.warning("call refused", reason=refusal.reason, peer=context.peer())
             # A client that is still sending its hello when the status comes can lose the status.
             hello = asyncio.ensure_future(context.read())
             hello.add_done_callback(forget)
             await asyncio.wait({hello}, timeout=_REFUSAL_S)
             await abort(context, refusal)
-        error = await self._serve(context, bot)
+        error = await self.serve(context, bot)
         if error is not None:
             # The status waits behind what the bot does not read: a bot that never reads again
             # would keep the call, and all that hangs on it, for as long as it stays connected.
@@ -103,15 +99,13 @@ class PlayService:
                 async with asyncio.timeout(_STATUS_S):
                     await abort(context, error)
 
-    async def _serve(
-        self, context: "grpc.aio.ServicerContext[bytes, bytes]", bot: Bot
-    ) -> CallError | None:
+    async def serve(self, stream: Stream, bot: Bot) -> CallError | None:
         """Serve a stream to its end; the error to end the call with, if any.
 
         A frame of its own: gRPC keeps the last error of a call with its frames, and the session
         should not be in them.
         """
-        session = Session(context, self, self._limits, f"s{next(self._numbers)}")
+        session = Session(stream, self, self.limits, f"s{next(self._numbers)}")
         self._sessions[session] = bot
         error = None
         try:
@@ -130,8 +124,19 @@ class PlayService:
                     _log.info("session ended", goodbye=session.said_goodbye)
         return error
 
-    def _authenticate(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Bot:
-        token = bearer_of(context)
+    def admit(self, token: str) -> Bot:
+        """The bot that may open a session with this token. Raises CallError."""
+        try:
+            bot = self._identified(token)
+            if len(self._sessions) >= self._max_sessions:
+                text = f"all {self._max_sessions} sessions are taken: try again later"
+                raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "SESSIONS", text)
+        except CallError as refusal:
+            self.ended[refusal.reason] += 1
+            raise
+        return bot
+
+    def _identified(self, token: str) -> Bot:
         if not token:
             if not self.tokens.is_open:
                 wanted = "metadata must hold `authorization: Bearer TOKEN`"

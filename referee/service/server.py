@@ -22,6 +22,7 @@ from referee.service.loop_clock import LoopClock
 from referee.service.messages import MatchMessages
 from referee.service.meter import Meter, MeteredClock, MeteredSeat
 from referee.service.play_service import PlayService
+from referee.service.poll_service import PollService
 from referee.service.session import Limits
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2
@@ -84,6 +85,8 @@ class Referee:
         self._health = health.aio.HealthServicer()
         self._names: list[str] = []
         self.add_service(_PLAY_SERVICE, self._play.handler())
+        polled = PollService(self._play)
+        self.add_service(polled.name, polled.handler())
         self._matches: dict[str, Match] = {}
         self.is_draining = False
         """Whether the service is about to stop: no match begins."""
