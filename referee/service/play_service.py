@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import grpc
 import structlog
@@ -99,14 +100,18 @@ class PlayService:
                 async with asyncio.timeout(_STATUS_S):
                     await abort(context, error)
 
-    async def serve(self, stream: Stream, bot: Bot) -> CallError | None:
+    def serve(self, stream: Stream, bot: Bot) -> Coroutine[Any, Any, CallError | None]:
         """Serve a stream to its end; the error to end the call with, if any.
 
-        A frame of its own: gRPC keeps the last error of a call with its frames, and the session
+        The session counts from this call on, not from when the coroutine first runs. It has a
+        frame of its own: gRPC keeps the last error of a call with its frames, and the session
         should not be in them.
         """
         session = Session(stream, self, self.limits, f"s{next(self._numbers)}")
         self._sessions[session] = bot
+        return self._served(session, bot)
+
+    async def _served(self, session: Session, bot: Bot) -> CallError | None:
         error = None
         try:
             error = await session.run()

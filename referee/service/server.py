@@ -50,10 +50,11 @@ def _server_options(limits: Limits) -> list[tuple[str, int]]:
         # instead of filling buffers of megabytes.
         ("grpc.http2.bdp_probe", 0),
         ("grpc.http2.lookahead_bytes", 65_535),
-        # Notice silent connections in seconds, not minutes.
+        # Notice silent connections within a minute. A client whose only thread thinks answers no
+        # ping meanwhile: it has longer than a decision and the bank by default, 31 s.
         ("grpc.keepalive_time_ms", 10_000),
-        ("grpc.keepalive_timeout_ms", 5_000),
-        ("grpc.http2.ping_timeout_ms", 5_000),
+        ("grpc.keepalive_timeout_ms", 45_000),
+        ("grpc.http2.ping_timeout_ms", 45_000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
         ("grpc.http2.max_ping_strikes", 0),
