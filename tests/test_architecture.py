@@ -60,8 +60,15 @@ LAYERS: dict[str, Layer] = {
         ("referee.match.outcome", *(f"tournament.{name}.*" for name in PURE)),
         not_from_stdlib=IMPURE,
     ),
+    "tournament.keys": Layer(("tournament.errors", "tournament.schedule.*")),
     "tournament.config": Layer(
-        ("tournament.errors", "tournament.schedule.*", "referee.engine.*", "referee.match.*")
+        (
+            "referee.engine.*",
+            "referee.match.*",
+            "tournament.errors",
+            "tournament.keys",
+            "tournament.schedule.*",
+        )
     ),
     "tournament.store.*": Layer(
         (
@@ -98,6 +105,7 @@ LAYERS: dict[str, Layer] = {
     ),
     "tournament.report.*": Layer(
         (
+            "referee.engine.*",
             "tournament.errors",
             "tournament.report.*",
             "tournament.store.*",

@@ -139,11 +139,24 @@ def test_a_database_that_is_damaged(begun: Arena, page: int) -> None:
 
 
 @contextmanager
-def _without_a_copy(here: Arena, _: Arena) -> Iterator[tuple[str, ...]]:
-    gone, kept = next((here.data / "bots").iterdir()), here.folder / "kept"
-    gone.rename(kept)
-    yield "the copy of", f"is gone: {gone}"
-    kept.rename(gone)
+def _without_copies(here: Arena, begun: Arena) -> Iterator[tuple[str, ...]]:
+    copies, kept = here.data / "bots", here.folder / "kept"
+    copies.rename(kept)
+    with _with_another_bot(here, begun):
+        yield "the copy of my-bot", f"is gone: {copies}"
+    shutil.rmtree(copies, ignore_errors=True)
+    kept.rename(copies)
+
+
+@contextmanager
+def _with_damaged_copies(here: Arena, begun: Arena) -> Iterator[tuple[str, ...]]:
+    before = {path: path.read_bytes() for path in (here.data / "bots").glob("*/bot.py")}
+    for path in before:
+        path.write_bytes(b"")
+    with _with_another_bot(here, begun):
+        yield "the copy of my-bot", "was changed: "
+    for path, content in before.items():
+        path.write_bytes(content)
 
 
 @contextmanager
@@ -167,9 +180,21 @@ def test_what_is_gone_or_changed_is_refused_until_it_is_put_back(
     begun: Arena, expected: tuple[Finished, str]
 ) -> None:
     with _copied(begun) as here:
-        for spoilt in (_without_a_copy, _with_another_bot, _with_another_file):
+        spoiled = (_without_copies, _with_damaged_copies, _with_another_bot, _with_another_file)
+        for spoilt in spoiled:
             with spoilt(here, begun) as words:
                 _check(here.run("resume"), 1, *words)
+        _goes_on(here, expected)
+
+
+def test_copies_that_are_gone_or_damaged_are_made_again(
+    begun: Arena, expected: tuple[Finished, str]
+) -> None:
+    with _copied(begun) as here:
+        one, *others = sorted((here.data / "bots").iterdir())
+        shutil.rmtree(one)
+        for other in others:
+            (other / "bot.py").write_bytes(b"")
         _goes_on(here, expected)
 
 

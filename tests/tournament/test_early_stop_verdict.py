@@ -16,10 +16,11 @@ from tests.tournament.stage import Stage, set_up
 from tournament.commands.verdict import in_words, verdict_view
 from tournament.config import Config
 from tournament.report.render import Format, render
+from tournament.report.results import load
 from tournament.runner.early_stop import EarlyStop, Trial, judge, read_trial, sprt_of
 from tournament.statistics.sprt import Outcome, Sprt
 from tournament.statistics.standings import LegResult, SeatRow
-from tournament.store.queries import leg_results
+from tournament.store.queries import counted_legs, leg_results, standing_rows
 from tournament.store.stored import FINISHED, UNFINISHED, PlannedLeg
 
 SPRT = Sprt(elo0=0, elo1=200)
@@ -167,6 +168,21 @@ async def test_a_test_ends_early_is_finished_and_plays_no_more(stage: Stage) -> 
     assert (data["outcome"], data["encounters"], data["ww"], data["score"], data["elo"]) == (
         "accepted_h1", len(trial.scores), len(trial.scores), 1.0, None,
     )  # fmt: skip
+
+
+async def test_only_what_the_verdict_rests_on_counts(stage: Stage) -> None:
+    tournament = stage.begin("ann", "bob", config=config())
+    await stage.play(tournament, workers=1)
+    store = stage.store
+    at = read_trial(store, tournament, sprt_of(config())).verdict.at
+    assert store.tournament(tournament).counted == at
+    rows = load(store, tournament).standings
+    # A leg of another worker that was under way when it fell comes in later.
+    for late in store.pending(tournament)[:4]:
+        store.save_result(tournament, late.fixture.fixture_id, match_result([2, 1]))
+    assert load(store, tournament).standings == rows == standing_rows(store, tournament)
+    assert len(counted_legs(store, tournament)) == 2 * (at or 0)
+    assert len(leg_results(store, tournament)) == 2 * (at or 0) + 4
 
 
 async def test_a_test_whose_end_was_not_noted_is_finished_by_a_resume(stage: Stage) -> None:

@@ -104,10 +104,22 @@ def test_counts_and_balance_stand_below_as_comments() -> None:
     assert json.loads(planned("all.toml --format json"))["plan"]["balance"] is None
 
 
+@pytest.mark.usefixtures("cup")
+def test_one_of_something_is_not_said_in_the_plural() -> None:
+    text = planned("--bots bots/a bots/b bots/c --seats 3 --encounters 1")
+    assert "# 3 bots: a, b, c\n# 1 encounter, 3 matches\n" in text
+    assert "# two bots meet in 1 encounter\n" in text
+    assert "# a bot sits in each seat in 1 match\n" in text
+    assert "# a bot sits right after another in 0–1 (mean 0.50) encounters\n" in text
+    text = planned("--bots bots/a bots/b bots/c --seats 3 --tables 20")
+    assert "# a bot sits right after another in 10 encounters\n" in text
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("swiss.toml --rounds 6", "rounds is 6: allowed are 1–5 with 5 bots"),
+        ("swiss.toml --rounds 6", "command line: rounds is 6: allowed are 1–5 with 5 bots"),
+        ("late.toml", "late.toml: rounds is 9: allowed are 1–5 with 5 bots"),
         ("swiss.toml --seats 3", "command line: seats is 3: allowed is 2, as format is 'swiss'"),
         ("all.toml --tables 3", "command line: tables is 3: allowed is no value, as seats is 2"),
         ("all.toml --rounds 3", "command line: rounds is 3: allowed is no value, as format is"),
@@ -124,6 +136,8 @@ def test_counts_and_balance_stand_below_as_comments() -> None:
 )
 def test_what_run_refuses_is_refused(cup: Path, words: str, text: str) -> None:
     (cup / "broken.toml").write_text("seats = 2\nbots = [\n")
+    late = (cup / "swiss.toml").read_text().replace("rounds = 4", "rounds = 9")
+    (cup / "late.toml").write_text(late)
     with pytest.raises(UsageError) as caught:
         planned(words)
     assert text in str(caught.value)
@@ -133,7 +147,10 @@ def test_what_run_refuses_is_refused(cup: Path, words: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("swiss.toml --rounds 6", "error: rounds is 6: allowed are 1–5 with 5 bots"),
+        (
+            "swiss.toml --rounds 6",
+            "error: swiss.toml with options of the command line: rounds is 6: allowed are 1–5",
+        ),
         ("all.toml --format csv", "'csv': allowed is table|json|toml"),
     ],
 )

@@ -60,8 +60,8 @@ def test_in_a_gauntlet_every_set_with_a_challenger_meets_equally_often(
     legs = [leg for encounter in planned for leg in encounter.legs]
     assert [leg.position for leg in legs] == list(range(len(legs)))
     whole = round_robin(field(bots), seats=seats, encounters=encounters, rules="rules")
-    ids = {leg.fixture_id for encounter in whole for leg in encounter.legs}
-    assert {leg.fixture_id for leg in legs} <= ids
+    ids = {encounter.encounter_id for encounter in whole}  # and so the deals
+    assert {encounter.encounter_id for encounter in planned} <= ids
     size = plan_size(
         bots, format="gauntlet", seats=seats, encounters=encounters, challengers=challengers
     )
@@ -109,15 +109,22 @@ def test_sizes_of_all_rounds_and_of_tables() -> None:
             200,
             "gauntlet",
             {"challengers": ("bot-7",), "encounters": 503},
-            "1 challengers of 200 bots at 2 seats in 503 encounters of each set make 200194 mat",
+            "200 bots with 1 challenger at 2 seats in 503 encounters of each set make 200194 match",
         ),
         (4, "swiss", {"rounds": 4}, "rounds is 4: allowed are 1–3 with 4 bots; after that all ha"),
         (5, "swiss", {"rounds": 6}, "rounds is 6: allowed are 1–5 with 5 bots"),
         (5, "swiss", {"rounds": 0}, "rounds is 0: allowed are 1–5"),
+        (2, "swiss", {"rounds": 2}, "rounds is 2: allowed is 1 with 2 bots; after that all have"),
+        (
+            600,
+            "round_robin",
+            {},
+            "600 bots at 2 seats in 1 encounter of each set make 359400 matches: allowed are 2",
+        ),
         (5, "swiss", {}, "rounds is missing: a swiss tournament needs it"),
         (5, "swiss", {"rounds": 2, "seats": 3}, "seats is 3: a swiss tournament is for 2"),
         (5, "swiss", {"rounds": 2, "encounters": 0}, "encounters is 0: allowed is 1 or more"),
-        (1, "swiss", {"rounds": 1}, "there are 1 bots: a table of 2 seats needs 2"),
+        (1, "swiss", {"rounds": 1}, "there is 1 bot: a table of 2 seats needs 2"),
         (
             200,
             "swiss",

@@ -206,7 +206,7 @@ def test_viewing_changes_no_tables(place: Place) -> None:
     if place.url is None:
         place.data.mkdir()
         sqlite3.connect(place.data / FILE_NAME).close()
-    with pytest.raises(StoreError, match="has tables of step none, and only 0002 can be shown"):
+    with pytest.raises(StoreError, match="holds no tournaments: `tournament run` begins one"):
         place.view()
     with place.open() as store:
         store_plan(store, "ab")

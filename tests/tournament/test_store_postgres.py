@@ -42,6 +42,7 @@ def test_a_name_tells_where_it_is_without_what_is_secret() -> None:
         ("sqlite:///cup", "begins with 'sqlite': .* without a URL it is a file"),
         ("postgresql+asyncpg://me:geheim@host/cup", "begins with 'postgresql.asyncpg'"),
         ("postgresql://me:geheim@host", "postgresql://me@host names no database"),
+        ("postgresql://me:x@geheim@host/cup", "more than one @: in a password write @ as %40"),
     ],
 )
 def test_a_url_that_is_none_is_refused(url: str, words: str) -> None:

@@ -92,7 +92,10 @@ def _expected_failures(told: Told) -> dict[str, int]:
     counts = dict.fromkeys(told.bots, 0)
     for leg, result, _ in told.results:
         for bot, seat in zip(leg.seats, result.seats, strict=True):
-            is_failure = seat.forfeit in (Forfeit.CRASH, Forfeit.STARTUP)
+            is_failure = (
+                seat.forfeit in (Forfeit.CRASH, Forfeit.STARTUP)
+                or result.termination is Termination.NOT_STARTED
+            )
             counts[bot] = counts[bot] + 1 if is_failure else 0
     return counts
 

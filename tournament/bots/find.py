@@ -36,10 +36,12 @@ def find_bots(
     try:
         folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
         bots: list[BotFolder] = []
+        if leave_out is not None:
+            strangers = [str(folder) for folder in folders if not (folder / MANIFEST).is_file()]
+            folders = [folder for folder in folders if str(folder) not in strangers]
+            if strangers:
+                leave_out(f"left out, having no {MANIFEST}: {', '.join(strangers)}")
         for folder in folders:
-            if leave_out is not None and not (folder / MANIFEST).is_file():
-                leave_out(f"{folder} is left out: it is no bot's folder, for it has no {MANIFEST}")
-                continue
             bot = read_bot_folder(folder)
             missing = [program for program in bot.needs if shutil.which(program) is None]
             if not missing:

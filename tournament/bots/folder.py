@@ -11,7 +11,9 @@ from pathlib import Path
 from tournament.errors import BotFolderError
 
 MANIFEST = "bot.toml"
-IGNORED = ("__pycache__", ".git", "*.pyc", "rummy-data")
+SEAL = ".frozen"
+"""A file in a frozen copy that holds the hash of its content, what its build made included."""
+IGNORED = ("__pycache__", ".git", "*.pyc", "rummy-data", SEAL)
 """Names that are no part of any bot, besides those of its `ignore`; patterns of fnmatch."""
 
 _NAME = re.compile(r"[a-z0-9_-]{1,64}")

@@ -1,18 +1,19 @@
 """Frozen copies: every bot plays from DATA/bots/HASH, which never changes once it is there."""
 
 import os
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tournament.bots.folder import IGNORED, BotFolder, content_hash
+from tournament.bots.folder import IGNORED, SEAL, BotFolder, content_hash
 from tournament.bots.guard import Guard
 from tournament.bots.launch import SUCCESS, BotProcess, build_environment
 from tournament.bots.leftovers import process_mark
 from tournament.bots.scratch import scratch_folder
-from tournament.errors import FreezeError, LaunchError, UsageError
+from tournament.errors import BotFolderError, FreezeError, LaunchError, UsageError
 
-BUILD_LIMIT_S = 600
+BUILD_LIMIT_S = 1_800
 _OUTPUT_CAP_BYTES = 16 * 1024 * 1024
 _TAIL = 2_000
 
@@ -22,13 +23,14 @@ def frozen_folder(data_dir: Path, hash_of_content: str) -> Path:
     return data_dir.resolve() / "bots" / hash_of_content
 
 
-def freeze(bot: BotFolder, data_dir: Path) -> Path:
+def freeze(bot: BotFolder, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> Path:
     """Copy a bot's folder under its hash, build it there, and return the copy.
 
-    The copy appears whole or not at all; one that is there already is used as it is.
+    The copy appears whole or not at all. One that is there already is used, if nothing in it has
+    changed; else it is made again. `tell` hears of a build, which may take minutes.
     """
     target = frozen_folder(data_dir, bot.content_hash)
-    if target.is_dir():
+    if is_intact(target):
         return target
     data = data_dir.resolve()
     if data.is_relative_to(bot.path) and data.name not in IGNORED:
@@ -48,6 +50,7 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
             if content_hash(copy) != bot.content_hash:
                 raise FreezeError(f"{bot.path} changed while it was copied: run again")
             if bot.build:
+                tell(f"building {bot.name}: {shlex.join(bot.build)} …")
                 _build(bot.build, copy, bot.path, scratch / "build.log")
             _put(copy, target)
     except (OSError, shutil.Error) as error:
@@ -56,12 +59,21 @@ def freeze(bot: BotFolder, data_dir: Path) -> Path:
 
 
 def _put(copy: Path, target: Path) -> None:
+    """Seal a copy and give it its name, unless somebody else was faster with the same content."""
+    (copy / SEAL).write_text(content_hash(copy), encoding="ascii")
+    if is_intact(target):
+        return
+    if target.is_dir():
+        shutil.rmtree(target)  # changed, or half of it lost
+    copy.rename(target)
+
+
+def is_intact(copy: Path) -> bool:
+    """Whether a frozen copy is there, as it was when it was made."""
     try:
-        copy.rename(target)
-    except OSError:
-        # Somebody else was faster with the same content.
-        if not target.is_dir():
-            raise
+        return (copy / SEAL).read_text(encoding="ascii") == content_hash(copy)
+    except (OSError, ValueError, BotFolderError):
+        return False
 
 
 def _build(argv: Sequence[str], folder: Path, source: Path, log: Path) -> None:

@@ -38,10 +38,10 @@ def program_argv(argv: Sequence[str]) -> list[str]:
     return [sys.executable if argv[0] in _PYTHONS else argv[0], *argv[1:]]
 
 
-def scrubbed_environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+def scrubbed_environment(home: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the little of `environ` that a bot may see, and what every bot gets."""
     kept = {name: environ[name] for name in _ALLOWED if name in environ}
-    kept["HOME"] = str(folder)
+    kept["HOME"] = str(home)
     # Frozen copies stay as they are, and a crash loses none of the output before it.
     kept |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
     paths = import_paths()

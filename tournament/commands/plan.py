@@ -30,10 +30,10 @@ from tournament.commands.options import (
 )
 from tournament.commands.output import say
 from tournament.config import Config, Overrides, full_table, load_config
-from tournament.errors import UsageError
 from tournament.schedule.balance import Balance, Spread, balance
 from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant
-from tournament.schedule.plan import PlanSize, first_plan, plan_size
+from tournament.schedule.limits import count_of, plural
+from tournament.schedule.plan import PlanSize, plan_size
 
 
 class PlanFormat(StrEnum):
@@ -115,19 +115,7 @@ def plan(
 
 
 def _written(config: Config, bots: Sequence[BotFolder], format_: PlanFormat) -> str:
-    try:
-        planned = first_plan(
-            [Entrant(bot.name, bot.content_hash) for bot in bots],
-            format=config.format,
-            seats=config.seats,
-            encounters=config.encounters,
-            rules=config.rules_hash,
-            challengers=config.challengers,
-            tables=config.tables,
-            rounds=config.rounds,
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    planned = config.first_plan([Entrant(bot.name, bot.content_hash) for bot in bots])
     size = plan_size(
         len(bots),
         format=config.format,
@@ -170,21 +158,21 @@ def _balance(config: Config, planned: Sequence[Encounter], bots: Sequence[str]) 
 def _counts(bots: Sequence[str], size: PlanSize, even: Balance | None) -> list[str]:
     rounds = f" in {size.rounds} rounds" if size.rounds > 1 else ""
     lines = [
-        f"{len(bots)} bots: {', '.join(bots)}",
-        f"{size.encounters} encounters, {size.matches} matches{rounds}",
+        f"{count_of(len(bots), 'bot')}: {', '.join(bots)}",
+        f"{count_of(size.encounters, 'encounter')}, {count_of(size.matches, 'match')}{rounds}",
     ]
     if even is not None:
         lines += [
-            f"a bot takes part in {_shown(even.appearances)} encounters",
-            f"two bots meet in {_shown(even.meetings)} encounters",
-            f"a bot sits in each seat in {_shown(even.seats)} matches",
-            f"the seats of a bot differ by {even.seat_difference} matches",
-            f"a bot sits right after another in {_shown(even.follows)} encounters",
+            f"a bot takes part in {_shown(even.appearances, 'encounter')}",
+            f"two bots meet in {_shown(even.meetings, 'encounter')}",
+            f"a bot sits in each seat in {_shown(even.seats, 'match')}",
+            f"the seats of a bot differ by {count_of(even.seat_difference, 'match')}",
+            f"a bot sits right after another in {_shown(even.follows, 'encounter')}",
         ]
     return lines
 
 
-def _shown(spread: Spread) -> str:
+def _shown(spread: Spread, what: str) -> str:
     if spread.least == spread.most:
-        return str(spread.least)
-    return f"{spread.least}–{spread.most} (mean {spread.mean:.2f})"
+        return count_of(spread.least, what)
+    return f"{spread.least}–{spread.most} (mean {spread.mean:.2f}) {plural(what)}"

@@ -28,6 +28,7 @@ from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
 from tournament.report.render import Format
 from tournament.schedule.formats import SINGLE
+from tournament.schedule.limits import there_are
 
 
 def run_command(
@@ -116,7 +117,7 @@ def play(
         bots=bots,
     )
     if len(found) not in range(2, 7):
-        raise UsageError(f"there are {len(found)} bots: an encounter has 2–6")
+        raise UsageError(f"{there_are(len(found))}: an encounter has 2–6")
     table = {**load_config(None, options).to_dict(), "format": SINGLE}
     config = from_table(table, "command line", stored=True)
     begin_and_play(config, found, data, None, database=database, format_=format_)

@@ -49,7 +49,7 @@ def begin_and_play(
         tournament = run.new_id()
         with store.lock(tournament):
             try:
-                run.begin(store, data, config, bots, file, tournament)
+                run.begin(store, data, config, bots, file, tournament, tell=say)
             except KeyboardInterrupt:
                 if _is_stored(store, tournament):
                     go_on = _resume(store, tournament, data)

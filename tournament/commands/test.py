@@ -5,11 +5,13 @@ from typing import Annotated
 import typer
 
 from tournament.bots.find import find_bots
+from tournament.commands import output
 from tournament.commands.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
     FormatOption,
+    IdOption,
     RulesOption,
     SeedOption,
     SetOption,
@@ -17,11 +19,16 @@ from tournament.commands.options import (
     rules_of,
 )
 from tournament.commands.playing import begin_and_play
+from tournament.commands.verdict import verdict_view
 from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
 from tournament.report.render import Format
+from tournament.runner.early_stop import read_trial, sprt_of
+from tournament.runner.run import stored_config
 from tournament.schedule.formats import TEST
+from tournament.schedule.limits import there_are
 from tournament.statistics.sprt import Sprt
+from tournament.store.store import Store
 
 ENCOUNTERS_MOST = 5_000
 """Encounters of a test by default: about what it takes to tell 0 from 10 Elo apart."""
@@ -74,7 +81,7 @@ def play_test(
         raise UsageError(f"command line: {error}") from error
     found = find_bots([bot, opponent])
     if len(found) != 2:
-        raise UsageError(f"there are {len(found)} bots: a test is between two")
+        raise UsageError(f"{there_are(len(found))}: a test is between two")
     options = Overrides(
         seats=2,
         encounters=encounters,
@@ -91,3 +98,26 @@ def play_test(
     }
     config = from_table(table, "command line", stored=True)
     begin_and_play(config, found, data, None, database=database, format_=format_)
+
+
+def verdict(
+    *,
+    tournament: IdOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Show what a test says, as far as it is: its verdict and the figures behind it.
+
+    Without --tournament it is the latest test.
+    """
+    with Store.view(data, database) as store:
+        tests = [found for found in store.tournaments() if found.config.get("format") == TEST]
+        chosen = store.tournament(tournament) if tournament else next(iter(tests), None)
+        if chosen is None:
+            raise UsageError(f"{store.name} has no test: `tournament test A B` begins one")
+        if chosen.config.get("format") != TEST:
+            raise UsageError(f"{chosen.id} is no test: `tournament leaderboard` shows its results")
+        sprt = sprt_of(stored_config(chosen))
+        trial = read_trial(store, chosen.id, sprt)
+        output.write(verdict_view(chosen, trial, sprt), format_)

@@ -56,6 +56,8 @@ class EarlyStop:
         self._next = next(self._coming, None)
         self._legs: dict[str, list[LegResult]] = {}
         self._given_up: set[str] = set()
+        self.looked_at = 0
+        """Encounters from the beginning of the plan that the verdict rests on so far."""
         for leg in legs:
             self._legs.setdefault(leg.encounter_id, []).append(leg)
         self._advance()
@@ -91,6 +93,7 @@ class EarlyStop:
             ):
                 self._running.add(score)
             self._next = next(self._coming, None)
+            self.looked_at += 1
 
 
 def _leg_result(fixture: Fixture, result: MatchResult) -> LegResult:

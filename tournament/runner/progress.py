@@ -10,9 +10,11 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 LINE_EVERY_S = 5.0
 
@@ -20,8 +22,8 @@ LINE_EVERY_S = 5.0
 class ProgressView(Protocol):
     """What the runner tells about its work."""
 
-    def begin(self, *, done: int, planned: int) -> None:
-        """Begin, with `done` of `planned` matches played before."""
+    def begin(self, *, done: int, planned: int, is_most: bool = False) -> None:
+        """Begin, with `done` of `planned` matches played before; `is_most` if it may end sooner."""
 
     def round(self, number: int, rounds: int) -> None:
         """Tell that a round begins, the first being 1."""
@@ -49,6 +51,14 @@ class _Rate:
         return self.played / elapsed if elapsed > 0 else 0.0
 
 
+class _TimeLeft(TimeRemainingColumn):
+    """The time left, where the end is known."""
+
+    def render(self, task: Task) -> Text:
+        """Return nothing for what may end at any match."""
+        return Text() if task.fields["is_most"] else super().render(task)
+
+
 class BarProgress:
     """A bar with matches done, matches a second and the time left."""
 
@@ -59,16 +69,18 @@ class BarProgress:
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]:.1f} matches/s"),
-            TimeRemainingColumn(),
+            _TimeLeft(),
             console=console,
         )
         self._rate = _Rate(time.monotonic)
-        self._task = self._progress.add_task("matches", total=None, rate=0.0)
+        self._task = self._progress.add_task("matches", total=None, rate=0.0, is_most=False)
 
-    def begin(self, *, done: int, planned: int) -> None:
+    def begin(self, *, done: int, planned: int, is_most: bool = False) -> None:
         """Show the bar."""
         self._rate = _Rate(time.monotonic)
-        self._progress.update(self._task, total=planned, completed=done)
+        self._progress.update(self._task, total=planned, completed=done, is_most=is_most)
+        if is_most:
+            self._progress.update(self._task, description="matches, at most")
         self._progress.start()
 
     def round(self, number: int, rounds: int) -> None:
@@ -99,14 +111,16 @@ class LineProgress:
         self._clock = clock
         self._rate = _Rate(clock)
         self._done = self._planned = 0
+        self._is_most = False
         self._last = clock()
 
-    def begin(self, *, done: int, planned: int) -> None:
+    def begin(self, *, done: int, planned: int, is_most: bool = False) -> None:
         """Say how much there is to do."""
-        self._done, self._planned = done, planned
+        self._done, self._planned, self._is_most = done, planned, is_most
         self._rate = _Rate(self._clock)
         self._last = self._clock()
-        self._write(f"{planned - done} matches to play, {done} of {planned} are done")
+        most = "at most " * is_most
+        self._write(f"{most}{planned - done} matches to play, {done} of {planned} are done")
 
     def round(self, number: int, rounds: int) -> None:
         """Write which round begins."""
@@ -120,10 +134,11 @@ class LineProgress:
         if now - self._last >= LINE_EVERY_S or self._done == self._planned:
             self._last = now
             rate = self._rate.per_second()
-            left = (self._planned - self._done) / rate if rate else 0.0
-            self._write(
-                f"{self._done}/{self._planned} matches, {rate:.1f} matches/s, {left:.0f} s left"
-            )
+            of = " of at most " if self._is_most else "/"
+            # Nobody knows when what may end at any match will.
+            seconds = (self._planned - self._done) / rate if rate else 0.0
+            left = "" if self._is_most else f", {seconds:.0f} s left"
+            self._write(f"{self._done}{of}{self._planned} matches, {rate:.1f} matches/s{left}")
 
     def note(self, text: str) -> None:
         """Write the line."""

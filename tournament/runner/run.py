@@ -3,26 +3,25 @@
 import itertools
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tournament.bots.folder import BotFolder, changed_files, content_hash
-from tournament.bots.frozen import freeze, frozen_folder
+from tournament.bots.folder import BotFolder, changed_files, content_hash, read_bot_folder
+from tournament.bots.frozen import freeze, frozen_folder, is_intact
 from tournament.bots.guard import Guard
 from tournament.config import WORKERS_MOST, Config, differences, from_table, read_config
 from tournament.errors import ConfigError, ResumeError, UsageError
 from tournament.runner.chance import salts_for, secrets_for
 from tournament.runner.course import Course, WholePlan
-from tournament.runner.early_stop import early_stop, sprt_of
+from tournament.runner.early_stop import EarlyStop, early_stop, sprt_of
 from tournament.runner.progress import ProgressView
 from tournament.runner.rounds import Rounds
 from tournament.runner.runner import Runner, Unplayed
 from tournament.runner.worker_process import COMMAND, WorkerProcess
 from tournament.schedule.fixtures import Entrant
 from tournament.schedule.formats import SWISS, TEST
-from tournament.schedule.plan import first_plan
 from tournament.store.queries import failures_in_a_row, round_counts
 from tournament.store.store import Store
 from tournament.store.stored import FINISHED, Entry, Tournament
@@ -44,26 +43,17 @@ def begin(
     bots: Sequence[BotFolder],
     file: Path | None,
     tournament: str | None = None,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> str:
     """Plan a tournament, freeze its bots, store the plan with its secrets, and return the id.
 
+    `tell` hears of what takes long.
     Interrupted or killed it leaves no half tournament: the plan is stored as a whole, and last.
     """
-    try:
-        plan = first_plan(
-            [Entrant(bot.name, bot.content_hash) for bot in bots],
-            format=config.format,
-            seats=config.seats,
-            encounters=config.encounters,
-            rules=config.rules_hash,
-            challengers=config.challengers,
-            tables=config.tables,
-            rounds=config.rounds,
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    plan = config.first_plan([Entrant(bot.name, bot.content_hash) for bot in bots])
     for bot in bots:
-        freeze(bot, data_dir)
+        freeze(bot, data_dir, tell=tell)
     by_encounter = secrets_for(config.seed, plan)
     stored = config.to_dict()
     if file is not None:
@@ -114,7 +104,8 @@ def latest_unfinished(store: Store) -> Tournament:
 def check_unchanged(store: Store, data_dir: Path, tournament: Tournament) -> None:
     """Raise ResumeError if bots, file or rules are not what the tournament was begun with.
 
-    Sources that are gone do no harm: bots play from their frozen copies.
+    Sources that are gone do no harm: bots play from their frozen copies. A copy that is gone or was
+    changed is made again from its source.
     """
     if stored_config(tournament).hash != tournament.config_hash:
         raise ResumeError(
@@ -123,31 +114,35 @@ def check_unchanged(store: Store, data_dir: Path, tournament: Tournament) -> Non
         )
     try:
         for entry in store.entries(tournament.id):
-            _check_bot(entry, frozen_folder(data_dir, entry.content_hash))
+            _check_bot(entry, data_dir)
         _check_file(tournament)
     except UsageError as error:
         raise ResumeError(f"tournament {tournament.id} can't go on: {error}") from error
 
 
-def _check_bot(entry: Entry, copy: Path) -> None:
-    if not copy.is_dir():
-        raise ResumeError(
-            f"the copy of {entry.bot} that the tournament is played with is gone: {copy}"
-        )
-    folder = Path(entry.folder)
+def _check_bot(entry: Entry, data_dir: Path) -> None:
+    copy, folder = frozen_folder(data_dir, entry.content_hash), Path(entry.folder)
     ignore = entry.manifest.get("ignore", [])
     assert isinstance(ignore, list)
-    if not folder.is_dir() or content_hash(folder, ignore) == entry.content_hash:
-        return
-    built = bool(entry.manifest.get("build"))
-    files = changed_files(copy, folder, built=built, ignore=ignore)
-    what = ", ".join(files[:_FILES_NAMED]) or "a file was removed"
-    more = f" and {len(files) - _FILES_NAMED} more" if len(files) > _FILES_NAMED else ""
-    raise ResumeError(
-        f"{folder} changed since {entry.bot} began the tournament: {what}{more}."
-        f" Put it back (the copy that is played is {copy}), or begin a new tournament with"
-        " `tournament run`"
-    )
+    is_same = folder.is_dir() and content_hash(folder, ignore) == entry.content_hash
+    if not is_intact(copy):
+        if not is_same:
+            raise ResumeError(
+                f"the copy of {entry.bot} that the tournament is played with"
+                f" {'was changed' if copy.is_dir() else 'is gone'}: {copy}. It is made again when"
+                f" {folder} is as it was"
+            )
+        freeze(read_bot_folder(folder), data_dir)
+    elif folder.is_dir() and not is_same:
+        built = bool(entry.manifest.get("build"))
+        files = changed_files(copy, folder, built=built, ignore=ignore)
+        what = ", ".join(files[:_FILES_NAMED]) or "a file was removed"
+        more = f" and {len(files) - _FILES_NAMED} more" if len(files) > _FILES_NAMED else ""
+        raise ResumeError(
+            f"{folder} changed since {entry.bot} began the tournament: {what}{more}."
+            f" Put it back (the copy that is played is {copy}), or begin a new tournament with"
+            " `tournament run`"
+        )
 
 
 def _check_file(tournament: Tournament) -> None:
@@ -253,7 +248,8 @@ async def play(
     finally:
         progress.end()
     if course.is_decided or not store.pending(tournament.id):
-        store.set_status(tournament.id, FINISHED)
+        counted = course.looked_at if isinstance(course, EarlyStop) else None
+        store.set_status(tournament.id, FINISHED, counted=counted)
     return unplayed
 
 

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 from math import comb
 
 from tournament.schedule.fixtures import Encounter, Entrant
-from tournament.schedule.limits import check_encounters, check_entrants, check_matches
-from tournament.schedule.round_robin import encounters_of, meetings
+from tournament.schedule.limits import (
+    check_encounters,
+    check_entrants,
+    check_matches,
+    count_of,
+)
+from tournament.schedule.round_robin import meetings
+from tournament.schedule.seating import encounters_of
 
 
 def check_challengers(challengers: Sequence[str], bots: Sequence[str]) -> None:
@@ -34,8 +40,8 @@ def gauntlet(
 ) -> list[Encounter]:
     """Plan a gauntlet: `encounters` encounters of every set of `seats` bots with a challenger.
 
-    `challengers` are names; `rules` is the hash of rules and clock. Encounters are those that a
-    round-robin of the same bots has. Raises ValueError.
+    `challengers` are names; `rules` is the hash of rules and clock. Encounters have the ids, and so
+    the deals, that they have in a round-robin of the same bots. Raises ValueError.
     """
     check_entrants(entrants, seats)
     check_encounters(encounters)
@@ -43,9 +49,9 @@ def gauntlet(
     chosen = {index for index, entrant in enumerate(entrants) if entrant.bot in challengers}
     check_matches(
         gauntlet_sets(len(entrants), seats, len(chosen)) * seats * encounters,
-        f"{len(chosen)} challengers of {len(entrants)} bots at {seats} seats in {encounters}"
-        " encounters of each set",
+        f"{len(entrants)} bots with {count_of(len(chosen), 'challenger')} at {seats} seats in"
+        f" {count_of(encounters, 'encounter')} of each set",
         "take fewer encounters, challengers or bots",
     )
     sets = [members for members in meetings(len(entrants), seats) if chosen & {*members}]
-    return encounters_of(entrants, sets, encounters, rules)
+    return encounters_of(entrants, sets * encounters, rules)

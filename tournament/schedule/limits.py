@@ -6,12 +6,27 @@ from itertools import pairwise
 from tournament.schedule.fixtures import MATCHES_MOST, SEATS_LEAST, SEATS_MOST, Entrant
 
 
+def count_of(number: int, what: str) -> str:
+    """Return a number with its word: 1 bot, 2 bots, 2 matches."""
+    return f"{number} {what if number == 1 else plural(what)}"
+
+
+def plural(what: str) -> str:
+    """Return the word for several: bots, matches."""
+    return what + ("es" if what.endswith("ch") else "s")
+
+
+def there_are(bots: int) -> str:
+    """Return how many bots there are, as a sentence begins: there is 1 bot."""
+    return f"there {'is' if bots == 1 else 'are'} {count_of(bots, 'bot')}"
+
+
 def check_entrants(entrants: Sequence[Entrant], seats: int) -> None:
     """See that there are seats, bots for them all, and no bot twice."""
     if not SEATS_LEAST <= seats <= SEATS_MOST:
         raise ValueError(f"seats is {seats}: allowed are {SEATS_LEAST}–{SEATS_MOST}")
     if len(entrants) < seats:
-        raise ValueError(f"there are {len(entrants)} bots: a table of {seats} seats needs {seats}")
+        raise ValueError(f"{there_are(len(entrants))}: a table of {seats} seats needs {seats}")
     for what, values in (
         ("name", [entrant.bot for entrant in entrants]),
         ("content", [entrant.content_hash for entrant in entrants]),

@@ -7,6 +7,7 @@ from math import comb
 from tournament.schedule import formats
 from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant
 from tournament.schedule.gauntlet import gauntlet, gauntlet_sets
+from tournament.schedule.limits import there_are
 from tournament.schedule.round_robin import round_robin
 from tournament.schedule.swiss import check_swiss, next_round
 from tournament.schedule.tables import balanced_tables
@@ -79,7 +80,7 @@ def first_plan(
             entrants, challengers=challengers, seats=seats, encounters=encounters, rules=rules
         )
     if format == formats.TEST and len(entrants) != SEATS_LEAST:
-        raise ValueError(f"there are {len(entrants)} bots: a test compares {SEATS_LEAST}")
+        raise ValueError(f"{there_are(len(entrants))}: a test compares {SEATS_LEAST}")
     if tables is not None:
         return balanced_tables(entrants, seats=seats, tables=tables, rules=rules)
     return round_robin(entrants, seats=seats, encounters=encounters, rules=rules)

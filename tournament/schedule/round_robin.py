@@ -4,8 +4,14 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant, make_encounter
-from tournament.schedule.limits import check_encounters, check_entrants, check_matches
+from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant
+from tournament.schedule.limits import (
+    check_encounters,
+    check_entrants,
+    check_matches,
+    count_of,
+)
+from tournament.schedule.seating import encounters_of
 
 
 def circle_rounds(entrants: int) -> list[list[tuple[int, int]]]:
@@ -42,33 +48,14 @@ def round_robin(
 ) -> list[Encounter]:
     """Plan a round-robin: every set of `seats` bots meets in `encounters` encounters.
 
-    `rules` is the hash of rules and clock. Each encounter has `seats` legs. Raises ValueError.
+    All sets meet once, then all again. `rules` is the hash of rules and clock. Each encounter has
+    `seats` legs. Raises ValueError.
     """
     check_entrants(entrants, seats)
     check_encounters(encounters)
     check_matches(
         match_count(len(entrants), seats, encounters),
-        f"{len(entrants)} bots at {seats} seats in {encounters} encounters of each set",
+        f"{len(entrants)} bots at {seats} seats in {count_of(encounters, 'encounter')} of each set",
         "take fewer encounters or bots",
     )
-    return encounters_of(entrants, meetings(len(entrants), seats), encounters, rules)
-
-
-def encounters_of(
-    entrants: Sequence[Entrant], sets: Sequence[tuple[int, ...]], encounters: int, rules: str
-) -> list[Encounter]:
-    """Return so many encounters of each set of entrants: all sets once, then all again.
-
-    Every second encounter of a set sits the other way round, which for three and more seats changes
-    who follows whom.
-    """
-    plan: list[Encounter] = []
-    position = 0
-    for number in range(encounters):
-        for members in sets:
-            bots = [entrants[index] for index in members]
-            if number % 2:
-                bots.reverse()
-            plan.append(make_encounter(bots, number, rules, first_position=position))
-            position += len(bots)
-    return plan
+    return encounters_of(entrants, meetings(len(entrants), seats) * encounters, rules)

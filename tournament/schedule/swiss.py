@@ -21,7 +21,12 @@ from math import lcm
 
 from tournament.schedule.draw import drawn_order
 from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant, make_encounter
-from tournament.schedule.limits import check_encounters, check_entrants, check_matches
+from tournament.schedule.limits import (
+    check_encounters,
+    check_entrants,
+    check_matches,
+    count_of,
+)
 from tournament.schedule.matching import pairs_by_preference
 
 _BYE = Fraction(1)
@@ -53,13 +58,14 @@ def check_swiss(entrants: Sequence[Entrant], *, rounds: int, encounters: int) ->
     check_encounters(encounters)
     bots, most = len(entrants), rounds_most(len(entrants))
     if not 1 <= rounds <= most:
+        allowed = "is 1" if most == 1 else f"are 1–{most}"
         raise ValueError(
-            f"rounds is {rounds}: allowed are 1–{most} with {bots} bots;"
+            f"rounds is {rounds}: allowed {allowed} with {bots} bots;"
             " after that all have met, and a round_robin plays as much"
         )
     check_matches(
         match_count(bots, rounds, encounters),
-        f"{bots} bots in {rounds} rounds of {encounters} encounters",
+        f"{bots} bots in {count_of(rounds, 'round')} of {count_of(encounters, 'encounter')}",
         "take fewer encounters, rounds or bots",
     )
 

@@ -2,16 +2,17 @@
 
 Each table in turn takes those who have played least, and of several ways to fill it the one whose
 bots have met least. Then bots of two tables change places as long as that makes the numbers of
-meetings more even. At last each table sits so that nobody follows the same bot too often.
+meetings more even.
 """
 
 from collections.abc import Sequence
-from itertools import combinations, permutations
+from itertools import combinations
 from math import comb
 
 from tournament.schedule.draw import Dice, drawn_order
-from tournament.schedule.fixtures import Encounter, Entrant, make_encounter
-from tournament.schedule.limits import check_entrants, check_matches
+from tournament.schedule.fixtures import Encounter, Entrant
+from tournament.schedule.limits import check_entrants, check_matches, count_of
+from tournament.schedule.seating import encounters_of
 
 TABLE_SEATS_LEAST = 3
 _TRIES_MOST, _TRIES_IN_ALL = 20, 40_000
@@ -29,26 +30,19 @@ def balanced_tables(
     """Plan `tables` encounters of `seats` bots, 3–6, balanced by who plays, meets and follows whom.
 
     If there are as many as there are sets of bots, every set meets; if more, all sets meet equally
-    often and the rest is balanced. Every second encounter of a set sits the other way round. The
-    plan depends on the entrants, not on their order. `rules` is the hash of rules and clock.
-    Raises ValueError.
+    often and the rest is balanced. The plan depends on the entrants, not on their order. `rules` is
+    the hash of rules and clock. Raises ValueError.
     """
     check_entrants(entrants, seats)
     if seats < TABLE_SEATS_LEAST:
         raise ValueError(f"tables are for 3–6 seats: with {seats} every pair meets anyway")
     if tables < 1:
         raise ValueError(f"tables is {tables}: allowed is 1 or more")
-    check_matches(tables * seats, f"{tables} tables of {seats} seats", "take fewer tables")
+    check_matches(
+        tables * seats, f"{count_of(tables, 'table')} of {seats} seats", "take fewer tables"
+    )
     field = drawn_order(entrants, "tables")
-    plan: list[Encounter] = []
-    met: dict[_Table, int] = {}
-    for table in seated(design(len(field), seats, tables), len(field)):
-        members = tuple(sorted(table))
-        number = met.get(members, 0)
-        met[members] = number + 1
-        bots = [field[index] for index in table]
-        plan.append(make_encounter(bots, number, rules, first_position=len(plan) * seats))
-    return plan
+    return encounters_of(field, design(len(field), seats, tables), rules)
 
 
 def design(bots: int, seats: int, tables: int) -> list[_Table]:
@@ -141,35 +135,3 @@ class _Design:
     def _add(self, one: int, other: int, by: int) -> None:
         self._met[one][other] += by
         self._met[other][one] += by
-
-
-def seated(tables: Sequence[_Table], bots: int) -> list[_Table]:
-    """Return the tables with their bots in order of seats: who follows whom is spread.
-
-    What matters is the circle alone, as every encounter is played in all its rotations. A set that
-    meets again sits the other way round than before.
-    """
-    follows = [[0] * bots for _ in range(bots)]
-    last: dict[_Table, _Table] = {}
-    result = []
-    for table in tables:
-        before = last.get(table)
-        chosen = before[::-1] if before else _best_circle(table, follows)
-        last[table] = chosen
-        result.append(chosen)
-        for one, other in _circle(chosen):
-            follows[one][other] += 1
-    return result
-
-
-def _best_circle(table: _Table, follows: Sequence[Sequence[int]]) -> _Table:
-    first, *others = table
-    circles = [(first, *rest) for rest in permutations(others)]
-    return min(
-        circles, key=lambda circle: sum(follows[one][other] for one, other in _circle(circle))
-    )
-
-
-def _circle(table: _Table) -> list[tuple[int, int]]:
-    """Return each bot with the one that sits after it."""
-    return list(zip(table, (*table[1:], table[0]), strict=True))

@@ -16,6 +16,9 @@ from tournament.rating.environment import RatedMatch, Rating
 from tournament.rating.error_bars import ErrorBars, error_bars
 from tournament.rating.sequential import rate
 
+_DIGITS = 8
+"""Digits after the point in which ratings are compared: a fit is not surer of more."""
+
 
 class Method(StrEnum):
     """How ratings are computed: from the set of results, or one result after the other."""
@@ -117,6 +120,16 @@ def rated_matches(legs: Iterable[LegResult]) -> list[RatedMatch]:
     ]
 
 
+def best_first(bots: Iterable[str], ratings: Mapping[str, Rating]) -> list[str]:
+    """Return the bots in the order of a leaderboard: by rating, equal ones by name."""
+    return sorted(bots, key=lambda bot: (-round(ratings[bot].conservative, _DIGITS), bot))
+
+
+def are_equal(one: float, other: float) -> bool:
+    """Whether two ratings are the same but for the last digits of a fit."""
+    return round(one, _DIGITS) == round(other, _DIGITS)
+
+
 def standings(
     versions: Mapping[str, str],
     legs: Sequence[LegResult],
@@ -144,13 +157,11 @@ def standings(
     for leg in legs:
         for seat in leg.seats:
             played[seat.bot].append((leg, seat))
-    ordered = sorted(
-        versions if shown is None else shown, key=lambda bot: (-ratings[bot].conservative, bot)
-    )
+    ordered = best_first(versions if shown is None else shown, ratings)
     gaps = [*(_gap(ratings, bars, bot, following) for bot, following in pairwise(ordered)), _Gap()]
     rows: list[Standing] = []
     for index, (bot, gap) in enumerate(zip(ordered, gaps, strict=False), start=1):
-        tied = rows and rows[-1].rating == ratings[bot].conservative
+        tied = rows and are_equal(rows[-1].rating, ratings[bot].conservative)
         rows.append(
             _row(
                 rows[-1].rank if tied else index,

@@ -67,9 +67,11 @@ class Database(ABC):
         """Raise StoreError unless the tables are those that this version reads."""
         with self.explained(), self.reading() as connection:
             found = revision(connection)
+        if found is None:
+            raise StoreError(f"{self.name} holds no tournaments: `tournament run` begins one")
         if found != HEAD:
             raise StoreError(
-                f"{self.name} has tables of step {found or 'none'}, and only {HEAD} can be shown:"
+                f"{self.name} has tables of step {found}, and only {HEAD} can be shown:"
                 " `tournament resume` or `run` brings older ones up to date,"
                 " newer ones need the rummy-referee that made them"
             )

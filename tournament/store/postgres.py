@@ -22,6 +22,8 @@ ALLOWED = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
 INSTALL = "pip install 'rummy-referee[postgres]'"
 
 _CONNECT_S = 10
+_MASKED_LEAST = 6
+"""Characters of a password that is looked for in texts."""
 _NAME_MOST = 63
 """Bytes of a session's name that PostgreSQL keeps."""
 
@@ -219,6 +221,12 @@ class _Held:
 
 def read_url(given: str) -> URL:
     """Read the URL of a database. Raises UsageError, which does not repeat a password."""
+    if given.partition("?")[0].count("@") > 1:
+        # What stands after the first would be taken for the host, and shown.
+        raise UsageError(
+            "the database's URL has more than one @: in a password write @ as %40, : as %3A, / as"
+            f" %2F; allowed is {ALLOWED}"
+        )
     try:
         url = make_url(given)
     except (exc.ArgumentError, ValueError):
@@ -252,7 +260,8 @@ def _hint(what: str, url: URL) -> str:
 
 def _one_line(what: str, password: str | None) -> str:
     line = " ".join(what.split())
-    return line.replace(password, "***") if password else line
+    # A short one is part of ordinary words, and the driver repeats none.
+    return line.replace(password, "***") if password and len(password) >= _MASKED_LEAST else line
 
 
 def _key(what: str) -> int:

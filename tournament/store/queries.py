@@ -7,6 +7,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import islice
 
 from sqlalchemy import Connection, false, func, not_, or_, select
 from sqlalchemy.sql.expression import ColumnElement
@@ -56,9 +57,19 @@ def standing_rows(store: Store, tournament: str) -> list[Standing]:
 
 
 def counted_legs(store: Store, tournament: str) -> list[LegResult]:
-    """Return the stored legs of whole encounters in plan order."""
+    """Return the stored legs that count, those of whole encounters, in plan order."""
     with store.reading() as db:
-        return counted(_leg_results(db, tournament), _legs_per_encounter(db, tournament))
+        return counted(_leg_results(db, tournament), _counting(db, tournament))
+
+
+def legs_that_count(store: Store, tournament: str) -> dict[str, int]:
+    """Return the encounters of the plan that count, with their numbers of legs, in plan order.
+
+    Those are all, or, of a test that is decided, those up to the one that decided it: others were
+    under way by then.
+    """
+    with store.reading() as db:
+        return _counting(db, tournament)
 
 
 def played_tournaments(store: Store, tournaments: Sequence[str]) -> list[PlayedTournament]:
@@ -255,6 +266,12 @@ def _leg_results(db: Connection, tournament: str) -> list[LegResult]:
         )
         for row in db.execute(query).all()
     ]
+
+
+def _counting(db: Connection, tournament: str) -> dict[str, int]:
+    query = select(t.tournaments.c.counted).where(t.tournaments.c.id == tournament)
+    most = db.execute(query).scalar()
+    return dict(islice(_legs_per_encounter(db, tournament).items(), most))
 
 
 def _legs_per_encounter(db: Connection, tournament: str) -> dict[str, int]:

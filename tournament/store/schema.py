@@ -57,6 +57,7 @@ tournaments = Table(
     Column("config_hash", String(64), nullable=False),
     Column("created", String(32), nullable=False),
     Column("status", String(16), nullable=False),  # unfinished, finished
+    Column("counted", Integer, nullable=True),  # encounters that count, in plan order; null: all
 )
 
 entries = Table(

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 
 from tournament.errors import ResumeError, StoreError
 from tournament.store.database import Database
@@ -84,7 +84,11 @@ class SQLite(Database):
                 hide_parameters=True,
             )
         else:
-            engine = create_engine(f"sqlite:///{self.path}", hide_parameters=True)
+            engine = create_engine(
+                # A path may hold what means something in a URL.
+                URL.create("sqlite", database=str(self.path)),
+                hide_parameters=True,
+            )
             event.listen(engine, "connect", _configure)
         event.listen(engine, "begin", _begin)
         return engine

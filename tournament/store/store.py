@@ -190,11 +190,16 @@ class Store:
             for row in self.rows(query)
         ]
 
-    def set_status(self, tournament: str, status: str) -> None:
-        """Mark a tournament unfinished or finished."""
+    def set_status(self, tournament: str, status: str, *, counted: int | None = None) -> None:
+        """Mark a tournament unfinished or finished.
+
+        `counted` is how many encounters of the plan, from its beginning, count: None for all.
+        """
         with self._writing(tournament) as db:
             db.execute(
-                update(t.tournaments).where(t.tournaments.c.id == tournament).values(status=status)
+                update(t.tournaments)
+                .where(t.tournaments.c.id == tournament)
+                .values(status=status, counted=counted)
             )
 
     # Results
@@ -293,6 +298,7 @@ def _tournament_of(row: Row[tuple[object, ...]]) -> Tournament:
         config_hash=row.config_hash,
         created=row.created,
         status=row.status,
+        counted=row.counted,
         matches=row.matches,
         planned=row.planned,
     )

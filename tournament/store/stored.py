@@ -37,13 +37,17 @@ class PlannedLeg:
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """A stored tournament and how far it is."""
+    """A stored tournament and how far it is.
+
+    Of a test that is decided, the first `counted` encounters of the plan count; None: all do.
+    """
 
     id: str
     config: Mapping[str, object]
     config_hash: str
     created: str
     status: str
+    counted: int | None
     matches: int
     planned: int
 

@@ -6,7 +6,9 @@ forfeited or ended is not used again.
 
 import asyncio
 import contextlib
+import itertools
 import os
+import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +63,7 @@ class Gate(Protocol):
 class _Running:
     token: str
     process: BotProcess | None = None
+    home: Path | None = None
     said_hello: bool = False
     problem: tuple[Failure, str] | None = None
     """Why it can't play, for the organiser; the referee is told in public words."""
@@ -84,6 +87,7 @@ class BotPool:
         self._report = report
         self._bots = {bot.name: bot for bot in setup.bots}
         self._running: dict[Key, _Running] = {}  # least recently used first
+        self._homes = itertools.count()
 
     async def seat(
         self, names: Collection[str], leg: int, *, fresh: bool, withdrawn: Collection[str]
@@ -156,7 +160,10 @@ class BotPool:
 
     async def _start(self, bot: BotSpec, leg: int, running: _Running) -> None:
         folder = Path(bot.folder)
-        environment = scrubbed_environment(folder, os.environ) | {
+        # What a bot keeps in its home is gone with it; the frozen copy stays as it is.
+        running.home = Path(self._setup.socket_dir, f"home-{next(self._homes)}")
+        running.home.mkdir(mode=0o700, parents=True)
+        environment = scrubbed_environment(running.home, os.environ) | {
             "RUMMY_REFEREE": self._address,
             "RUMMY_TOKEN": running.token,
         }
@@ -225,3 +232,5 @@ class BotPool:
         self._gate.revoke_token(running.token)
         if running.process is not None:
             await asyncio.to_thread(running.process.stop)
+        if running.home is not None:
+            await asyncio.to_thread(shutil.rmtree, running.home, ignore_errors=True)

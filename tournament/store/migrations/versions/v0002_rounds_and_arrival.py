@@ -1,4 +1,4 @@
-"""Rounds of encounters; the order in which results came in; reasons for the organiser alone."""
+"""Rounds; the order of arrival; reasons for the organiser alone; encounters that count."""
 
 import itertools
 
@@ -25,6 +25,7 @@ _NUMBER = """
 
 def upgrade() -> None:
     """Add the columns, number the results that are there, and index what is searched for."""
+    op.add_column("tournaments", sa.Column("counted", sa.Integer, nullable=True))
     op.add_column("encounters", sa.Column("round", sa.Integer, nullable=False, server_default="0"))
     op.add_column("results", sa.Column("reasons", sa.Text, nullable=False, server_default=""))
     op.add_column("results", sa.Column("sequence", sa.Integer, nullable=False, server_default="0"))
@@ -53,3 +54,5 @@ def downgrade() -> None:
         table.drop_column("reasons")
     with op.batch_alter_table("encounters") as table:
         table.drop_column("round")
+    with op.batch_alter_table("tournaments") as table:
+        table.drop_column("counted")
