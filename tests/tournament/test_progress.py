@@ -26,6 +26,34 @@ def test_lines_come_every_five_seconds_and_at_the_end() -> None:
     ]
 
 
+def test_what_may_end_sooner_tells_no_time_left() -> None:
+    now = 100.0
+    lines: list[str] = []
+    progress = LineProgress(lines.append, clock=lambda: now)
+    progress.begin(done=10, planned=10_000, is_most=True)
+    for _ in range(5):
+        now += 1.0
+        progress.advance()
+    assert lines == [
+        "at most 9990 matches to play, 10 of 10000 are done",
+        "15 of at most 10000 matches, 1.0 matches/s",
+    ]
+
+
+def test_a_bar_of_what_may_end_sooner_tells_no_time_left() -> None:
+    shown = []
+    for is_most in (False, True):
+        out = io.StringIO()
+        progress = make_progress(Console(file=out, force_terminal=True, width=120))
+        assert isinstance(progress, BarProgress)
+        progress.begin(done=1, planned=10_000, is_most=is_most)
+        progress.advance()
+        progress.end()
+        shown.append(out.getvalue())
+    assert ["at most" in text for text in shown] == [False, True]
+    assert ["-:--:--" in text for text in shown] == [True, False]
+
+
 def test_a_bar_on_a_terminal_shows_matches_and_rate() -> None:
     out = io.StringIO()
     progress = make_progress(Console(file=out, force_terminal=True, width=100))

@@ -1,11 +1,11 @@
 """The page of an export: what it shows, that it needs nothing else, that no text breaks it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from tournament.report.scale import Scale
 from tournament.statistics.crosstable import crosstable
 from tournament.store.queries import matches
 from tournament.store.store import Store
+from tournament.store.stored import FINISHED
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "line", "circle"}
 
@@ -57,11 +58,17 @@ class Reader(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def page_of(data: Path, **changes: Any) -> tuple[str, Reader, Results]:
+def page_of(
+    data: Path, *, rules: Mapping[str, object] | None = None
+) -> tuple[str, Reader, Results]:
     """Return the page of the tournament in a folder, as text and read."""
     with Store.view(data) as store:
         results = load(store, "t1")
         rows = matches(store, "t1")
+    if rules is not None:
+        stored = results.tournament
+        changed = replace(stored, config={**stored.config, "rules": rules})
+        results = replace(results, tournament=changed)
     page = Page(
         results=results,
         cells=crosstable(results.bots, results.legs),
@@ -70,7 +77,6 @@ def page_of(data: Path, **changes: Any) -> tuple[str, Reader, Results]:
         configuration='format = "round_robin"\n',
         files=["heads.txt", "matches.csv"],
         version="1.2.3",
-        **changes,
     )
     text = html(page)
     reader = Reader()
@@ -94,8 +100,9 @@ def test_the_page_needs_no_network_and_no_script(tmp_path: Path) -> None:
             assert link[1:] in ids
         else:
             assert link.removeprefix("records/") in {
-                "heads.txt", "matches.csv", "matches.json", "crosstable.csv", "statistics.json",
-                "statistics.csv", *(f"match{number}.jsonl" for number in range(24)),
+                "heads.txt", "leaderboard.csv", "matches.csv", "matches.json", "crosstable.csv",
+                "statistics.json", "statistics.csv",
+                *(f"match{number}.jsonl" for number in range(24)),
             }  # fmt: skip
     assert sum(link.startswith("records/") for link in links) == 24
 
@@ -146,7 +153,28 @@ def test_an_unfinished_tournament_says_so_and_names_no_winner(tmp_path: Path) ->
     assert "Provisional: the tournament is not finished. Not whole yet: 10 of 12 encounters" in text
     words = [word.strip() for word in reader.words if word.strip()]
     at = words.index("Rummy tournament")
-    assert words[at + 1 : at + 3] == ["3 bots", "are playing"]
+    assert words[at + 1 : at + 3] == ["3 bots", "not finished yet"]
+    assert "playing" not in text
+
+
+def test_a_page_says_which_points_are_bad(tmp_path: Path) -> None:
+    store_cup(tmp_path)
+    assert "fewer are better" not in page_of(tmp_path)[0]
+    _, reader, _ = page_of(tmp_path, rules={"preset": "standard"})
+    assert "Points" not in reader.words
+    assert reader.words.count("Penalty points") >= 3
+    words = "".join(reader.words)
+    for heading in ("Leaderboard", "Matches"):
+        assert "Penalty points: fewer are better." in words.split(f"{heading}\n")[-1]
+
+
+def test_a_page_of_a_test_says_when_it_was_decided(tmp_path: Path) -> None:
+    store_cup(tmp_path, "ab", encounters=9, legs=12)
+    with Store.open(tmp_path) as store:
+        store.set_status("t1", FINISHED, counted=5)
+    text, _, _ = page_of(tmp_path)
+    assert "<dt>Matches</dt><dd>12, decided after 5 encounters</dd>" in text
+    assert "<dt>Whole encounters</dt><dd>5 of 5</dd>" in text
 
 
 def test_a_winner_is_named_only_if_that_is_settled(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from tests.scale import repeatable
 from tournament.report.cells import interval, markdown, percent, printable, rounded
+from tournament.report.layout import Sheet, SheetColumn, shortened
 from tournament.report.render import Column, Format, Part, View, render
-from tournament.report.tables import Sheet, SheetColumn, draw
+from tournament.report.tables import draw
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20) | st.text(
     "|\\`*_[]<>&~$\x1b\x9b\r\n\t \"'a,"
@@ -100,37 +101,86 @@ def test_numbers_without_a_value_are_dashes_and_null() -> None:
 
 
 CELLS = st.text("ab 日", max_size=30).map(str.strip)
+SPARES = st.integers(0, 3)
+NAMES = st.text("abc-", min_size=1, max_size=64)
+
+
+def drawn(sheet: Sheet, width: int) -> tuple[list[str], str]:
+    """Return the lines of the table on a terminal, and what is said below about what it lacks."""
+    lines = Text.from_ansi(draw(sheet, terminal(width))).plain.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    at = next((at for at, line in enumerate(lines) if line.startswith("(")), len(lines))
+    return lines[:at], " ".join(lines[at:])
 
 
 @repeatable
 @given(st.data(), st.integers(20, 150))
-def test_a_terminal_loses_only_what_can_be_spared(data: st.DataObject, width: int) -> None:
+def test_a_terminal_loses_first_what_can_be_spared(data: st.DataObject, width: int) -> None:
+    spares = data.draw(st.lists(SPARES, min_size=1, max_size=7))
+    names = data.draw(st.sets(st.integers(0, len(spares) - 1), max_size=2))
     columns = [
-        SheetColumn(f"H{number}", is_number, spare, wraps=False)
-        for number, (is_number, spare) in enumerate(
-            data.draw(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=7))
+        SheetColumn(
+            f"H{at}", data.draw(st.booleans()), 0 if at in names else spare, False, at in names
         )
+        for at, spare in enumerate(spares)
     ]
-    rows = data.draw(st.lists(st.lists(CELLS, min_size=len(columns), max_size=len(columns))))
+    row = st.tuples(*(NAMES if column.is_names else CELLS for column in columns))
+    rows = data.draw(st.lists(row, max_size=4))
     sheet = Sheet(columns, rows)
     full = draw(sheet, None).splitlines()
-    for row in rows:
-        assert all(any(cell in line for line in full) for cell in row)
-    lines = Text.from_ansi(draw(sheet, terminal(width))).plain.splitlines()
-    table = [line for line in lines if not line.startswith("(")]
-    kept = [at for at, column in enumerate(columns) if f"H{at}" in " ".join(table[:2]).split()]
-    # Whatever is kept could be spared no less than what is left out.
-    spared = [columns[at].spare for at in range(len(columns)) if at not in kept]
-    assert all(spare > 0 for spare in spared)
-    assert not spared or max((columns[at].spare for at in kept), default=0) <= min(spared)
-    if max(map(cell_len, table)) > width:
+    assert len(full) == 3 + len(rows)
+    for line, cells in zip(full[3:], rows, strict=True):
+        assert all(cell in line for cell in cells)
+    table, said = drawn(sheet, width)
+    kept = [at for at in range(len(columns)) if f"H{at}" in " ".join(table[:2]).split()]
+    lost = [at for at in range(len(columns)) if at not in kept]
+    # Whatever is kept could be spared no less than what is left out, and names always stay.
+    assert names <= {*kept}
+    if any(columns[at].spare for at in kept):
+        assert max(columns[at].spare for at in kept) <= min(
+            (columns[at].spare for at in lost), default=9
+        )
+    is_cut = any("…" in line for line in table)
+    if len(kept) > 1 and (is_cut or any(not columns[at].spare for at in lost)):
         assert not any(columns[at].spare for at in kept)
-    assert (len(kept) < len(columns)) == (len(table) < len(lines))
-    # And no column is left out needlessly: with the last of them it would not have fitted.
-    if not spared:
-        assert max(map(cell_len, full)) == max(map(cell_len, table))
-    elif max(map(cell_len, full)) <= width - 2:
-        raise AssertionError("all columns would have fitted")
+    assert ("more columns" in said) == bool(lost)
+    assert ("whole names" in said) == is_cut
+    # And nothing is lost needlessly: the table as a whole would not have fitted.
+    assert (not lost and not is_cut) == (max(map(cell_len, full)) <= width)
+
+
+@repeatable
+@given(NAMES, st.integers(1, 70))
+def test_a_name_keeps_both_ends(name: str, width: int) -> None:
+    cut = shortened(name, width)
+    if len(name) <= width:
+        assert cut == name
+        return
+    head, tail = cut.split("…")
+    assert len(cut) == width
+    assert name.startswith(head)
+    assert name.endswith(tail)
+    assert 0 <= len(head) - len(tail) <= 1
+
+
+@repeatable
+@given(st.lists(NAMES, min_size=2, max_size=6), st.integers(20, 150))
+def test_a_list_of_names_keeps_each_of_them(names: list[str], width: int) -> None:
+    sheet = Sheet(
+        [
+            SheetColumn("#", True, 0, wraps=False),
+            SheetColumn("Seats", False, 0, wraps=False, is_names=True),
+            SheetColumn("Why", False, 0, wraps=True),
+        ],
+        [["1", " – ".join(names), "z" * 30]],
+    )
+    table, _ = drawn(sheet, width)
+    seats = re.sub(r"[#1z─]|Seats|Why", "", " ".join(table))
+    shown = [one.replace(" ", "") for one in seats.split("–")]
+    assert len(shown) == len(names)
+    for name, one in zip(names, shown, strict=True):
+        head, _, tail = one.partition("…")
+        assert (one == name) or (name.startswith(head) and name.endswith(tail) and "…" in one)
 
 
 @repeatable
@@ -140,9 +190,7 @@ def test_a_column_that_wraps_keeps_every_word(texts: list[str], width: int) -> N
         [SheetColumn("A", False, 0, wraps=False), SheetColumn("B", False, 0, wraps=True)],
         [[str(number), text] for number, text in enumerate(texts)],
     )
-    plain = Text.from_ansi(draw(sheet, terminal(width))).plain
-    lines = plain.splitlines()
-    assert max(map(cell_len, lines)) <= max(width, 33)
+    lines, _ = drawn(sheet, width)
     letters = "".join(line[3:] for line in lines[2:])
     assert letters.replace(" ", "").replace("─", "").removeprefix("B") == "".join(texts).replace(
         " ", ""
@@ -153,6 +201,22 @@ def test_many_rows_are_drawn_in_a_moment() -> None:
     rows = [[str(number), "a – b", "played to its end"] for number in range(20_000)]
     columns = [SheetColumn(name, False, 0, wraps=False) for name in ("#", "Seats", "Why")]
     assert len(draw(Sheet(columns, rows), None).splitlines()) == 20_003
+
+
+def test_truth_is_written_alike_in_json_and_csv() -> None:
+    columns = (Column("x", "X"), Column("y", "Y"), Column("z", "Z"))
+    part = Part("rows", columns, [{"x": True, "y": False, "z": None}])
+    assert render(View({}, [part]), Format.CSV) == "x,y,z\ntrue,false,\n"
+    [row] = json.loads(render(View({}, [part]), Format.JSON))["rows"]
+    assert row == {"x": True, "y": False, "z": None}
+
+
+def test_titles_and_notes_are_folded_like_tables() -> None:
+    part = Part("rows", COLUMNS, [{"first": "a", "second": "b"}], notes=["a note " * 9])
+    text = render(View({}, [part], title="a title " * 9), Format.TABLE, console=terminal(30))
+    lines = Text.from_ansi(text).plain.splitlines()
+    assert max(map(cell_len, lines)) <= 30
+    assert " ".join(lines).count("title") == " ".join(lines).count("note") == 9
 
 
 def test_several_parts_share_one_csv() -> None:

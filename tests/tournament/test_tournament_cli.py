@@ -252,7 +252,7 @@ def test_a_run_that_breaks_off_says_how_to_go_on(
 def test_an_interrupt_while_planning_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tournament.runner.run.begin", interrupt)

@@ -13,9 +13,12 @@ from referee.match.outcome import Termination
 from tests.tournament.cups import HARM, harmful, store_cup
 from tests.tournament.fakes import command, entry, match_result
 from tournament.commands import views
+from tournament.commands.verdict import PASSED_OVER, verdict_view
 from tournament.errors import StoreError, TournamentError, UsageError
 from tournament.report.match import commitment_of
-from tournament.report.render import Format
+from tournament.report.render import Format, render
+from tournament.runner.early_stop import Trial
+from tournament.statistics.sprt import Sprt
 from tournament.store.store import Store
 
 VIEWS: dict[str, Callable[..., None]] = {
@@ -239,6 +242,31 @@ def test_rows_whose_order_is_open_are_marked(tmp_path: Path, shown: Callable[...
     assert not row["is_significant"]
     sign = "?" if row["is_significant"] is None else "≈"
     assert f"\n{sign} " in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdict", "json_name"),
+    [
+        ([1.0] * 60, "H1 accepted: stronger by 200 rather than 0 Elo", "accepted_h1"),
+        ([0.0] * 60, "H0 accepted: stronger by 0 rather than 200 Elo", "accepted_h0"),
+        ([1.0, 0.0], "undecided", "undecided"),
+    ],
+)
+def test_a_verdict_is_told_in_words(
+    tmp_path: Path, scores: list[float], verdict: str, json_name: str
+) -> None:
+    store_cup(tmp_path, "ab")
+    sprt = Sprt(elo0=0, elo1=200, alpha=0.05, beta=0.05)
+    trial = Trial("a", "b", sprt.judge(scores), scores, planned=5_000, unplayed=2)
+    with Store.view(tmp_path) as store:
+        view = verdict_view(store.tournament("t1"), trial, sprt)
+    text = render(view, Format.TABLE)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert f"Verdict {verdict}" in lines
+    assert f"Encounters {len(scores)} of at most 5000" in lines
+    assert "Passed over 2" in lines
+    assert PASSED_OVER in lines
+    assert body(render(view, Format.JSON))["test"]["outcome"] == json_name
 
 
 def test_views_of_the_command_write_data_alone_to_stdout(tmp_path: Path) -> None:

@@ -158,6 +158,51 @@ def test_an_interrupt_leaves_the_last_picture_and_the_cursor(tmp_path: Path) -> 
     assert "2 of 24 matches, provisional" in Text.from_ansi(written).plain
 
 
+def test_it_says_when_perhaps_nobody_plays(tmp_path: Path) -> None:
+    legs = store_cup(tmp_path, encounters=1, legs=2)
+    console, file = terminal()
+    seen: list[str] = []
+    with Store.open(tmp_path) as writer, Store.view(tmp_path) as store:
+
+        def note(do: Callable[[], object] = lambda: None) -> Callable[[], None]:
+            def step() -> None:
+                seen.append(Text.from_ansi(file.getvalue()).plain)
+                file.truncate(file.seek(0))
+                do()
+
+            return step
+
+        steps = [
+            *[note()] * 3,
+            note(lambda: play(writer, "t1", legs[2])),
+            note(),
+            note(lambda: writer.set_status("t1", FINISHED)),
+        ]
+        clock = Clock(iter(steps))
+        watch.watch(store, "t1", 5, Format.TABLE, console=console, clock=clock)
+    waiting = (
+        "Waiting: nothing new for {} s. If nobody plays it now, `tournament resume t1` goes on"
+    )
+    # Looks are 5 s apart, and a result comes before the fifth.
+    assert ["Waiting" in text for text in seen] == [False, False, True, True, False, False]
+    assert waiting.format(10) in seen[2]
+    assert waiting.format(15) in seen[3]
+    assert all("Ctrl-C ends watching and nothing else." in text for text in seen)
+
+
+@pytest.mark.parametrize("width", [30, 60, 90])
+def test_no_line_of_the_picture_is_wider_than_the_terminal(tmp_path: Path, width: int) -> None:
+    store_cup(tmp_path, ["a" * 64, "b" * 64, "c" * 64], legs=4)
+    for height in (8, 40):
+        console, _ = terminal(width, height)
+        with Store.view(tmp_path) as store:
+            lines = watch.picture(load(store, "t1"), console, quiet_s=60).plain.splitlines()
+        assert max(map(len, lines)) <= width
+        assert len(lines) < height
+    # Both ends of each name are there.
+    assert all(any(f"{name}…{name}" in line for line in lines) for name in "abc")
+
+
 def test_a_low_terminal_shows_the_best(tmp_path: Path) -> None:
     names = [f"bot-{number:02}" for number in range(30)]
     store_cup(tmp_path, names, encounters=1, legs=0)

@@ -13,6 +13,7 @@ from tournament.commands.output import people, say
 from tournament.commands.views import chosen_tournament
 from tournament.config import full_table
 from tournament.errors import ResumeError
+from tournament.report.about import count_of
 from tournament.report.export import Options, export
 from tournament.runner.run import stored_config
 from tournament.store.store import Store
@@ -51,12 +52,14 @@ def export_command(
         )
     say(f"{folder / 'index.html'} is the page to begin with")
     say(
-        f"{done.records} records are in {folder / 'records'}, their heads in {folder / 'heads.txt'}"
+        f"{folder / 'records'} has {count_of(done.records, 'record')},"
+        f" {folder / 'heads.txt'} their heads"
     )
     if done.encounters:
         say(
-            f"{done.encounters} encounters are not whole: records of {done.stored} matches that"
-            " were played in them are left out, as the others will have the same deals"
+            f"not whole yet: {count_of(done.encounters, 'encounter')}. Left out of what was played"
+            f" in them: {count_of(done.stored, 'record')}, as the other matches will have the same"
+            " deals"
         )
 
 

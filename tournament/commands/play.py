@@ -88,7 +88,7 @@ def run_command(
 def play(
     *,
     bots: Annotated[
-        list[str], typer.Argument(metavar="BOT BOT...", help="Folders, or names of sample bots.")
+        list[str], typer.Argument(metavar="BOT", help="Folders, or names of sample bots.")
     ],
     rules: RulesOption = None,
     changes: SetOption = None,

@@ -25,6 +25,15 @@ def _hidden(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, "", for_people=False) for name in names)
 
 
+def _outcome(row: Row) -> str:
+    elo0, elo1 = (f"{row[name]:g}" for name in ("elo0", "elo1"))
+    return {
+        Outcome.ACCEPTED_H1: f"H1 accepted: stronger by {elo1} rather than {elo0} Elo",
+        Outcome.ACCEPTED_H0: f"H0 accepted: stronger by {elo0} rather than {elo1} Elo",
+        Outcome.UNDECIDED: "undecided",
+    }[Outcome(str(row["outcome"]))]
+
+
 def _pairs(row: Row) -> str:
     return " ".join(str(row[name]) for name in ("ll", "ld", "wl_dd", "wd", "ww"))
 
@@ -37,9 +46,11 @@ def _llr(row: Row) -> str:
 _COLUMNS = (
     Column("bot", "Bot"),
     Column("opponent", "Against"),
-    Column("outcome", "Verdict", lambda value: str(value).replace("_", " ")),
+    Column("outcome", "Verdict", show_row=_outcome),
     Column(
-        "encounters", "Encounters", show_row=lambda row: f"{row['encounters']} of {row['most']}"
+        "encounters",
+        "Encounters",
+        show_row=lambda row: f"{row['encounters']} of at most {row['most']}",
     ),
     Column("most", "", for_people=False),
     Column("pairs", "LL LD = WD WW", in_data=False, show_row=_pairs),
@@ -52,6 +63,9 @@ _COLUMNS = (
     Column("llr", "LLR", show_row=_llr),
     *_hidden("lower", "upper", "elo0", "elo1", "alpha", "beta"),
     Column("unplayed", "Passed over", or_dash),
+)
+PASSED_OVER = (
+    "Passed over: encounters that have no result although they were tried; they count for nobody."
 )
 
 
@@ -86,9 +100,8 @@ def verdict_view(tournament: Tournament, trial: Trial, sprt: Sprt) -> View:
         "beta": sprt.beta,
         "unplayed": trial.unplayed,
     }
-    part = Part(
-        name="test", columns=_COLUMNS, rows=[row], is_single=True, notes=[in_words(trial, sprt)]
-    )
+    notes = [in_words(trial, sprt), PASSED_OVER]
+    part = Part(name="test", columns=_COLUMNS, rows=[row], is_single=True, notes=notes)
     return View(about=about(tournament), parts=[part], title=title(tournament))
 
 

@@ -4,6 +4,7 @@ It reads in short transactions of its own, so whoever plays the tournament never
 """
 
 import math
+import textwrap
 import time
 from typing import Protocol
 
@@ -20,7 +21,9 @@ from tournament.store.store import Store
 DEFAULT_S, LEAST_S, MOST_S = 2.0, 1.0, 3600.0
 _REST = 2
 """It rests at least so many times as long as a look took, and leaves the cores to the bots."""
-_HINT = "Ctrl-C ends watching; the tournament goes on."
+QUIET_S = 10.0
+"""So long without a new result, and it is said that perhaps nobody plays."""
+_HINT = "Ctrl-C ends watching and nothing else."
 
 
 class Time(Protocol):
@@ -70,10 +73,13 @@ def watch(
         )
     with Live(Text("reading …"), console=console, auto_refresh=False) as live:
         results: Results | None = None
+        heard = clock.monotonic()
         while True:
             began = clock.monotonic()
-            results = _look(store, tournament, results)
-            live.update(picture(results, console), refresh=True)
+            before, results = results, _look(store, tournament, results)
+            if before is not None and results is not before:
+                heard = began
+            live.update(picture(results, console, quiet_s=began - heard), refresh=True)
             if results.is_final:
                 live.transient = True
                 return
@@ -90,16 +96,25 @@ def _look(store: Store, tournament: str, before: Results | None) -> Results:
     return load(store, tournament, start=before.fit)
 
 
-def picture(results: Results, console: Console) -> Text:
-    """Return the table, cut to the height of the terminal."""
+def picture(results: Results, console: Console, *, quiet_s: float = 0.0) -> Text:
+    """Return the table, cut to the height of the terminal; nothing new came for `quiet_s`."""
     view = leaderboard_view(results.tournament, results.standings)
+    hints = [] if results.is_final else [_HINT]
+    if hints and quiet_s >= QUIET_S:
+        # A match may take minutes, so that nothing comes does not say that nobody plays.
+        hints.insert(
+            0,
+            f"Waiting: nothing new for {quiet_s:.0f} s. If nobody plays it now,"
+            f" `tournament resume {results.tournament.id}` goes on.",
+        )
     lines = [
         *render(view, Format.TABLE, console=console).splitlines(),
-        *([] if results.is_final else [_HINT]),
+        *(line for hint in hints for line in textwrap.wrap(hint, console.width)),
     ]
     # The cursor needs a line of its own below.
     most = max(console.height - 1, 1)
     if len(lines) > most:
         left_out = len(lines) - most + 1
-        lines = [*lines[: most - 1], f"… {left_out} more lines; a higher terminal shows more"]
+        last = f"… {left_out} more lines; a higher terminal shows more"
+        lines = [*lines[: most - 1], last[: console.width]]
     return Text("\n").join(Text.from_ansi(line) for line in lines)

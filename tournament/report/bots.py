@@ -8,8 +8,8 @@ from tournament.report.render import Column, Part, View
 from tournament.store.stored import Entry, Tournament
 
 _PUBLIC = (
-    Column("bot", "Bot"),
-    Column("version", "Version"),
+    Column("bot", "Bot", is_names=True),
+    Column("version", "Version", is_names=True),
     Column("author", "Author", spare=2),
     Column("language", "Language", spare=1),
     Column("content_hash", "Content", short_hash, spare=3),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 
 NOTHING = "–"
+BETWEEN_NAMES = " – "
+"""What stands between the items of a list."""
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|~$&])|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])")
 
 
@@ -102,7 +104,7 @@ def counts(value: object) -> str:
 def listed(value: object) -> str:
     """Show a list."""
     assert isinstance(value, list | tuple)
-    return " – ".join(str(item) for item in value)
+    return BETWEEN_NAMES.join(str(item) for item in value)
 
 
 def or_dash(value: object) -> str:

@@ -66,7 +66,7 @@ def _columns(count: int) -> list[Column]:
     """Opponents stand by their rank; those of the lowest are left out first."""
     return [
         Column("number", "#", is_number=True),
-        Column("bot", "Bot"),
+        Column("bot", "Bot", is_names=True),
         *(
             Column(f"against_{number}", str(number), is_number=True, spare=number - 1)
             for number in range(1, count + 1)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from tournament.report.about import about, title
+from tournament.report.about import about, count_of, title, with_points
 from tournament.report.cells import counts, interval, percent, rounded, short_hash
 from tournament.report.render import Column, Part, Row, View
 from tournament.statistics.standings import Standing
@@ -33,7 +33,7 @@ def _gap(row: Row) -> str:
 
 
 _RANK = Column("rank", "#", is_number=True)
-_BOT = Column("bot", "Bot")
+_BOT = Column("bot", "Bot", is_names=True)
 _FIGURES = (
     Column("mark", UNSETTLED, in_data=False),
     Column("rating", "Rating", rounded(2), is_number=True),
@@ -59,7 +59,7 @@ LEADERBOARD = (_RANK, _BOT, Column("version", "Version", spare=8), *_FIGURES)
 VERSIONS = (
     _RANK,
     _BOT,
-    Column("version", "Version"),
+    Column("version", "Version", is_names=True),
     Column("content_hash", "Content", short_hash, spare=8),
     *_FIGURES,
 )
@@ -69,7 +69,9 @@ def leaderboard_view(tournament: Tournament, rows: Sequence[Standing]) -> View:
     """Return the leaderboard of a tournament."""
     return View(
         about=about(tournament),
-        parts=[Part("standings", LEADERBOARD, _marked(rows), notes=notes(rows))],
+        parts=with_points(
+            [Part("standings", LEADERBOARD, _marked(rows), notes=notes(rows))], tournament
+        ),
         title=title(tournament),
     )
 
@@ -83,10 +85,10 @@ def versions_view(
         {**row, "content_hash": version.content_hash}
         for row, version in zip(_marked(standings), rows, strict=True)
     ]
-    number = f"{len(ids)} tournament{'s' * (len(ids) != 1)}"
+    number = count_of(len(ids), "tournament")
     return View(
         about={**about(tournament), "tournaments": list(ids)},
-        parts=[Part("versions", VERSIONS, marked, notes=notes(standings))],
+        parts=with_points([Part("versions", VERSIONS, marked, notes=notes(standings))], tournament),
         title=f"Versions in {number} under the rules and the clock of {tournament.id}",
     )
 

@@ -2,7 +2,7 @@
 
 import json
 
-from tournament.report.about import about
+from tournament.report.about import about, with_points
 from tournament.report.cells import NOTHING, listed, or_dash, rounded
 from tournament.report.matches import match_row
 from tournament.report.render import Column, Part, Row, View
@@ -33,7 +33,7 @@ _MATCH = (
 )
 _SEATS = (
     Column("seat", "Seat", is_number=True),
-    Column("bot", "Bot"),
+    Column("bot", "Bot", is_names=True),
     Column("place", "Place", or_dash, is_number=True),
     Column("total", "Points", or_dash, is_number=True),
     Column("forfeit", "Forfeit", or_dash, spare=1),
@@ -49,7 +49,7 @@ _LEGS = (
     Column("position", "#", is_number=True),
     Column("leg", "Leg", is_number=True),
     Column("is_this", "This", lambda value: "this" if value else "", spare=3),
-    Column("seats", "Seats", listed),
+    Column("seats", "Seats", listed, is_names=True),
     Column("places", "Places", lambda value: listed(value) or NOTHING),
     Column("totals", "Points", lambda value: listed(value) or NOTHING, spare=2),
     Column("termination", "End", or_dash),
@@ -63,11 +63,14 @@ def match_view(tournament: Tournament, details: MatchDetails, record: bytes) -> 
     match = details.match
     return View(
         about=about(tournament),
-        parts=[
-            Part("match", _MATCH, [_match(match, record)], "Match", is_single=True),
-            Part("seats", _SEATS, _seats(match), "Seats"),
-            Part("legs", _LEGS, [_leg(leg, match) for leg in details.legs], "Encounter"),
-        ],
+        parts=with_points(
+            [
+                Part("match", _MATCH, [_match(match, record)], "Match", is_single=True),
+                Part("seats", _SEATS, _seats(match), "Seats"),
+                Part("legs", _LEGS, [_leg(leg, match) for leg in details.legs], "Encounter"),
+            ],
+            tournament,
+        ),
         title=f"Tournament {tournament.id}",
     )
 

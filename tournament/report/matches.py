@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tournament.report.about import about, title
+from tournament.report.about import about, title, with_points
 from tournament.report.cells import listed, or_dash, short_hash
 from tournament.report.render import Column, Part, Row, View
 from tournament.store.stored import MatchRow, Tournament
@@ -13,7 +13,7 @@ MATCHES = (
     Column("encounter", "Encounter", for_people=False),
     Column("round", "Round", for_people=False),
     Column("leg", "Leg", is_number=True, spare=4),
-    Column("seats", "Seats", listed),
+    Column("seats", "Seats", listed, is_names=True),
     Column("places", "Places", listed),
     Column("totals", "Points", listed, spare=2),
     Column("deals", "Deals", or_dash, is_number=True, spare=3),
@@ -28,7 +28,7 @@ def matches_view(tournament: Tournament, rows: Sequence[MatchRow]) -> View:
     """Return the matches of a tournament, those to come included."""
     return View(
         about=about(tournament),
-        parts=[Part("matches", MATCHES, [match_row(row) for row in rows])],
+        parts=with_points([Part("matches", MATCHES, [match_row(row) for row in rows])], tournament),
         title=title(tournament),
     )
 

@@ -12,7 +12,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tournament.report import crosstable, leaderboard
-from tournament.report.about import open_encounters
+from tournament.report.about import (
+    FEWER_ARE_BETTER,
+    count_of,
+    fewer_are_better,
+    is_decided_early,
+    open_encounters,
+)
 from tournament.report.cells import counts, interval, percent, printable, rounded
 from tournament.report.render import for_people
 from tournament.report.results import Results
@@ -20,7 +26,7 @@ from tournament.report.scale import Scale
 from tournament.report.statistics import statistics_view
 from tournament.statistics.crosstable import Cell
 from tournament.statistics.standings import Standing
-from tournament.store.stored import MatchRow
+from tournament.store.stored import MatchRow, Tournament
 
 MATCHES_MOST, FORFEITS_MOST, MATRIX_MOST = 2_000, 200, 40
 """Rows that the page has; the files beside it have all."""
@@ -48,6 +54,7 @@ def html(page: Page) -> str:
     results = page.results
     rows = results.standings
     played = [row for row in page.matches if row.termination]
+    is_penalty = fewer_are_better(results.tournament)
     return (
         _templates()
         .get_template("index.html")
@@ -67,6 +74,8 @@ def html(page: Page) -> str:
             configuration=page.configuration,
             files=page.files,
             version=page.version,
+            points="Penalty points" if is_penalty else "Points",
+            remark=FEWER_ARE_BETTER if is_penalty else "",
             **_board(rows),
         )
     )
@@ -94,8 +103,9 @@ def _headline(results: Results) -> dict[str, str]:
     """Name who won only if that is settled."""
     rows = results.standings
     if not results.is_final or not rows or not rows[0].matches:
-        count = f"{len(rows)} bot{'s' * (len(rows) != 1)}"
-        return {"name": count, "text": "took part" if results.is_final else "are playing"}
+        count = count_of(len(rows), "bot")
+        # Whoever reads the page later can't know whether anybody plays then.
+        return {"name": count, "text": "took part" if results.is_final else "not finished yet"}
     text = f"comes first of {len(rows)}"
     if leaderboard.mark(rows[0], is_last=len(rows) == 1):
         text += ", not by enough to be sure"
@@ -113,11 +123,18 @@ def _facts(results: Results) -> list[dict[str, str]]:
         "Rules": str(preset),
         "Seats": str(config.get("seats", 2)),
         "Bots": str(len(results.entries)),
-        "Matches": f"{tournament.matches:,} of {tournament.planned:,}",
+        "Matches": _match_count(tournament),
         "Whole encounters": f"{encounters - open_encounters(results):,} of {encounters:,}",
         "Matches with a forfeit": f"{forfeited:,}",
     }
     return [{"label": label, "value": value} for label, value in facts.items()]
+
+
+def _match_count(tournament: Tournament) -> str:
+    if is_decided_early(tournament):
+        counted = count_of(tournament.counted or 0, "encounter")
+        return f"{tournament.matches:,}, decided after {counted}"
+    return f"{tournament.matches:,} of {tournament.planned:,}"
 
 
 def _warnings(results: Results) -> list[str]:

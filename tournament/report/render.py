@@ -5,8 +5,6 @@ Whatever bots or their authors wrote stays text: no format is broken by it, nor 
 
 import csv
 import json
-import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +12,8 @@ from enum import StrEnum
 from rich.console import Console
 
 from tournament.report.cells import data, escaped, markdown, printable
-from tournament.report.tables import Sheet, SheetColumn, draw
+from tournament.report.layout import Sheet, SheetColumn
+from tournament.report.tables import draw, fold
 
 Row = Mapping[str, object]
 
@@ -33,7 +32,8 @@ class Column:
     """A column: its name in data, its heading for people, and how its values read for them.
 
     On a narrow terminal the columns with the highest `spare` are left out first; those with 0 stay.
-    One that `wraps` takes what the others leave. `show_row` reads several values as one text.
+    One that `wraps` takes what the others leave. Names, and lists of them, are cut in the middle
+    where nothing can be spared any more. `show_row` reads several values as one text.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Column:
     is_number: bool = False
     spare: int = 0
     wraps: bool = False
+    is_names: bool = False
     for_people: bool = True
     """In tables and markdown."""
     in_data: bool = True
@@ -58,7 +59,8 @@ class Part:
     """Rows of one kind. Their `name` is the key in json and, where parts are several, in csv.
 
     With `is_single` it is one row: an object in json, and for people a line for each column.
-    `for_people` stands in its place in tables and markdown; `notes` follow tables only.
+    `for_people` stands in its place in tables and markdown. `remark` follows both, without which
+    they would be misread; `notes` follow tables only.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Part:
     is_single: bool = False
     for_people: "Part | None" = None
     notes: Sequence[str] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,9 @@ class _Lines(list[str]):
 
 
 def _cell(value: object) -> object:
-    """Lists and maps stand in csv as json, so that nothing is lost."""
+    """Lists, maps and truth stand in csv as json has them, so that nothing is lost."""
     plain = data(value)
-    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, dict | list) else plain
+    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, dict | list | bool) else plain
 
 
 def for_people(part: Part) -> Part:
@@ -152,6 +155,7 @@ def for_people(part: Part) -> Part:
         ],
         heading=part.heading,
         notes=part.notes,
+        remark=part.remark,
     )
 
 
@@ -165,6 +169,7 @@ def _markdown(view: View) -> str:
             "|" + "|".join("---:" if column.is_number else "---" for column in columns) + "|",
         ]
         lines += [_bars(markdown(column.text(row)) for column in columns) for row in part.rows]
+        lines += ["", markdown(part.remark)] if part.remark else []
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
 
@@ -179,7 +184,13 @@ def _table(view: View, console: Console | None) -> str:
         columns = [column for column in part.columns if column.for_people]
         sheet = Sheet(
             columns=[
-                SheetColumn(printable(column.heading), column.is_number, column.spare, column.wraps)
+                SheetColumn(
+                    printable(column.heading),
+                    column.is_number,
+                    column.spare,
+                    column.wraps,
+                    column.is_names,
+                )
                 for column in columns
             ],
             rows=[[printable(column.text(row)) for column in columns] for row in part.rows],
@@ -187,7 +198,7 @@ def _table(view: View, console: Console | None) -> str:
                 printable(text) for text in (view.title * (number == 0), part.heading) if text
             ),
         )
-        width = console.width if console is not None and console.is_terminal else sys.maxsize
-        notes = [line for note in part.notes for line in textwrap.wrap(note, width)]
+        width = console.width if console is not None and console.is_terminal else None
+        notes = [line for note in (part.remark, *part.notes) for line in fold(note, width)]
         blocks.append(draw(sheet, console) + "".join(f"{line}\n" for line in notes))
     return "\n".join(blocks)

@@ -8,11 +8,12 @@ from tournament.rating.order_free import Fit, fit
 from tournament.statistics.standings import (
     LegResult,
     Standing,
+    best_first,
     counted,
     rated_matches,
     standings,
 )
-from tournament.store.queries import leg_results, legs_per_encounter
+from tournament.store.queries import leg_results, legs_that_count
 from tournament.store.store import Store
 from tournament.store.stored import FINISHED, Entry, Tournament
 
@@ -26,7 +27,7 @@ class Results:
     all_legs: Sequence[LegResult]
     """Every leg that has ended, in plan order."""
     planned: Mapping[str, int]
-    """How many legs each encounter has."""
+    """How many legs each encounter has that counts."""
     start: Fit | None = None
     """An earlier fit of the same tournament: the next one takes less time from there."""
 
@@ -56,7 +57,7 @@ class Results:
         """The names of all bots, best first."""
         # As standings are sorted; error bars, which take longer, are not needed for it.
         ratings = self.fit.ratings
-        return sorted(self.bots, key=lambda bot: (-ratings[bot].conservative, bot))
+        return best_first(self.bots, ratings)
 
     @property
     def is_final(self) -> bool:
@@ -72,6 +73,6 @@ def load(store: Store, tournament: str, *, start: Fit | None = None) -> Results:
         tournament=store.tournament(tournament),
         entries=store.entries(tournament),
         all_legs=legs,
-        planned=legs_per_encounter(store, tournament),
+        planned=legs_that_count(store, tournament),
         start=start,
     )

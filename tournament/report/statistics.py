@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from tournament.report.about import about, title
+from tournament.report.about import about, title, with_points
 from tournament.report.cells import interval, or_dash, percent, rounded
 from tournament.report.render import Column, Part, Row, View
 from tournament.report.results import Results
@@ -45,8 +45,8 @@ def _times(value: object, factor: float) -> float | None:
 
 
 _PAIRS = (
-    Column("bot", "Bot"),
-    Column("opponent", "Against", lambda name: "all" if name is None else str(name)),
+    Column("bot", "Bot", is_names=True),
+    Column("opponent", "Against", lambda name: "all" if name is None else str(name), is_names=True),
     _number("pairs", "Pairs"),
     _number("ll", "LL", spare=4),
     _number("ld", "LD", spare=4),
@@ -77,7 +77,7 @@ _MIRRORING = (
     *_hidden("low", "high"),
 )
 _TIMES = (
-    Column("bot", "Bot"),
+    Column("bot", "Bot", is_names=True),
     _number("matches", "Matches", spare=1),
     _number("decisions", "Decisions", spare=4),
     _number("mean_ms", "Mean ms", 2),
@@ -90,7 +90,7 @@ _TIMES = (
     _share("cap_share", "Most of cap", spare=8),
 )
 _FORFEITS = (
-    Column("bot", "Bot"),
+    Column("bot", "Bot", is_names=True),
     Column("kind", "Kind"),
     _number("count", "Matches"),
     _share("share", "Of its matches"),
@@ -101,7 +101,7 @@ _TERMINATIONS = (
     _share("share", "Of all"),
 )
 _POINTS = (
-    Column("bot", "Bot"),
+    Column("bot", "Bot", is_names=True),
     _number("matches", "Matches"),
     _with_limits("mean", "Points a match", 1, "low", "high"),
     *_hidden("low", "high"),
@@ -146,7 +146,9 @@ def statistics_view(results: Results) -> View:
             "How matches ended",
         ),
     ]
-    return View(about=about(tournament), parts=parts, title=title(tournament))
+    return View(
+        about=about(tournament), parts=with_points(parts, tournament), title=title(tournament)
+    )
 
 
 def _rows(items: Iterable[Any], place: Mapping[str, int] | None = None) -> list[Row]:

@@ -268,7 +268,7 @@ def _begin_progress(
 ) -> None:
     done = tournament.planned - pending
     if config.format != SWISS:
-        progress.begin(done=done, planned=tournament.planned)
+        progress.begin(done=done, planned=tournament.planned, is_most=config.format == TEST)
         return
     bots = len(store.entries(tournament.id))
     progress.begin(done=done, planned=config.match_count(bots))
