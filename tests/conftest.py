@@ -1,6 +1,10 @@
-"""How all tests run: how long hypothesis searches, and no test skipped unseen in CI."""
+"""How all tests run: how long hypothesis searches, what runs alone, no skip unseen in CI."""
 
+import fcntl
 import os
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +22,41 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
+
+
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """With several processes (`-n auto`), let what measures time run beside no other test.
+
+    Each test holds a lock that all share, a benchmark one for itself. Whoever waits stands at a
+    turnstile, so that nobody overtakes.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return (yield)
+    alone = BENCHMARKS in item.path.parents
+    place = Path(tempfile.gettempdir())
+    with (
+        (place / f"rummy-{run}.turn").open("w") as turn,
+        (place / f"rummy-{run}.lock").open("w") as lock,
+    ):
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(turn, fcntl.LOCK_UN)
+        return (yield)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Take the locks away, when all processes have ended."""
+    manager = session.config.pluginmanager.getplugin("dsession")
+    nodes = getattr(manager, "nodemanager", None)
+    if nodes is not None:
+        for path in Path(tempfile.gettempdir()).glob(f"rummy-{nodes.testrunuid}.*"):
+            path.unlink(missing_ok=True)
 
 
 class SkipsAreFailures:

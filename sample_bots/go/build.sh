@@ -2,6 +2,10 @@
 # Generates the messages from the schema and builds the bot as bin/greedy-go.
 set -eu
 proto="${RUMMY_PROTO:-../../proto}"
+[ -d "$proto/rummy" ] || {
+    echo "build.sh: $proto/rummy is not there: RUMMY_PROTO must name the folder proto/ of Rummy Referee" >&2
+    exit 1
+}
 
 mkdir -p bin/tools rummypb
 # The generators are dependencies of go.mod, so their versions are pinned there.

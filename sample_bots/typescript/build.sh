@@ -2,6 +2,10 @@
 # Fetches the packages, generates types from the schema, and compiles the bot into dist/.
 set -eu
 proto="${RUMMY_PROTO:-../../proto}"
+[ -d "$proto/rummy" ] || {
+    echo "build.sh: $proto/rummy is not there: RUMMY_PROTO must name the folder proto/ of Rummy Referee" >&2
+    exit 1
+}
 folder=rummy/referee/v1
 
 # What is for checks only stays out: a bot is kept as it was built.

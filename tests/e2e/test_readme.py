@@ -62,7 +62,7 @@ def test_the_first_command_plays_a_tournament_in_a_fresh_clone(tmp_path: Path) -
 
 def test_ci_calls_the_readmes_test_command() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    [command] = [line for line in _commands() if line.endswith("-m pytest")]
+    [command] = [line for line in _commands() if line.endswith("-m pytest -n auto")]
     assert f"\n{command}\n" in script
 
 

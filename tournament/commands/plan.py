@@ -111,6 +111,8 @@ def plan(
     config = load_config(file, options)
     source = "" if file is None or texts else str(file)
     found = find_bots(config.bots, source, leave_out=say if texts else None)
+    if texts:  # what was left out is no part of the plan
+        config = replace(config, bots=tuple(str(bot.path) for bot in found))
     sys.stdout.write(_written(config, found, format_))
 
 

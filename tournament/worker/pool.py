@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tournament.bots.launch import KILLED, BotProcess, scrubbed_environment
+from tournament.bots.launch import KILLED, BotProcess, schema_folder, scrubbed_environment
 from tournament.bots.leftovers import process_mark
 from tournament.bots.logs import new_log
 from tournament.errors import LaunchError
@@ -166,6 +166,7 @@ class BotPool:
         environment = scrubbed_environment(running.home, os.environ) | {
             "RUMMY_REFEREE": self._address,
             "RUMMY_TOKEN": running.token,
+            "RUMMY_PROTO": str(schema_folder()),
         }
         loop = asyncio.get_running_loop()
 
