@@ -18,8 +18,9 @@ import tournament
 from tests.tournament.conftest import Place
 from tests.tournament.fakes import match_result, store_plan
 from tournament.errors import StoreError
+from tournament.report.results import load
 from tournament.store import upgrade
-from tournament.store.queries import leg_results, matches, record, standing_rows
+from tournament.store.queries import leg_results, matches, record
 from tournament.store.schema import metadata
 from tournament.store.sqlite import FILE_NAME
 from tournament.store.store import Store
@@ -126,7 +127,7 @@ def test_a_tournament_that_an_earlier_version_began_goes_on(place: Place) -> Non
         for fixture in pending:
             assert store.save_result("t1", fixture, match_result([1, 2]), reasons="r")
         assert [row.sequence for row in matches(store, "t1")] == [2, 3, 4, 5, 1, 6]
-        assert [row.matches for row in standing_rows(store, "t1")] == [4, 4, 4]
+        assert [row.matches for row in load(store, "t1").standings] == [4, 4, 4]
         assert [(item.id, item.matches) for item in store.tournaments()] == [("t2", 0), ("t1", 6)]
     with place.open() as store:
         assert store.pending("t1") == []

@@ -13,6 +13,7 @@ from tests.scale import cases, repeating
 from tests.tournament.conftest import Place
 from tests.tournament.fakes import entry, match_result, store_plan
 from tournament.errors import StoreError
+from tournament.report.results import load
 from tournament.schedule.fixtures import Encounter, Entrant, Fixture
 from tournament.schedule.round_robin import round_robin
 from tournament.store import queries
@@ -268,7 +269,8 @@ def test_the_number_of_queries_does_not_grow_with_the_results(store: Store) -> N
         for leg in [leg for item in plan for leg in item.legs]:
             store.save_result(identity, leg.fixture_id, match_result([1, 2], match_id="m"))
         with _statements(store) as found:
-            queries.standing_rows(store, identity)
+            load(store, identity)
+            queries.counted_legs(store, identity)
             queries.matches(store, identity)
             queries.encounter_scores(store, identity)
             queries.failures_in_a_row(store, identity)
@@ -285,7 +287,8 @@ def test_no_view_reads_secrets_or_records(store: Store) -> None:
     plan = store_plan(store)
     store.save_result("t1", plan[0].legs[0].fixture_id, match_result([1, 2]))
     with _statements(store) as found:
-        queries.standing_rows(store, "t1")
+        load(store, "t1")
+        queries.counted_legs(store, "t1")
         queries.encounter_scores(store, "t1")
         queries.failures_in_a_row(store, "t1")
         queries.leg_results(store, "t1")

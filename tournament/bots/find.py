@@ -37,10 +37,10 @@ def find_bots(
         folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
         bots: list[BotFolder] = []
         if leave_out is not None:
-            strangers = [str(folder) for folder in folders if not (folder / MANIFEST).is_file()]
-            folders = [folder for folder in folders if str(folder) not in strangers]
+            strangers = [folder for folder in folders if not (folder / MANIFEST).is_file()]
+            folders = [folder for folder in folders if folder not in strangers]
             if strangers:
-                leave_out(f"left out, having no {MANIFEST}: {', '.join(strangers)}")
+                leave_out(f"left out, having no {MANIFEST}: {', '.join(map(str, strangers))}")
         for folder in folders:
             bot = read_bot_folder(folder)
             missing = [program for program in bot.needs if shutil.which(program) is None]

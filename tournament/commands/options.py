@@ -77,6 +77,14 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="FIELD=VALUE", help="Change a rule; may be repeated."),
 ]
+BotsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bots",
+        metavar="FOLDER...",
+        help="Folders of bots, or names of sample bots; more may follow.",
+    ),
+]
 SeatsOption = Annotated[
     int | None,
     typer.Option("--seats", metavar="N", parser=_number("2–6"), help="Seats at each table, 2–6."),

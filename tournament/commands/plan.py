@@ -11,10 +11,12 @@ from typing import Annotated
 import tomli_w
 import typer
 
-from tournament.bots.find import DEFAULT_BOTS, find_bots
+from tournament.bots.find import DEFAULT_BOTS
 from tournament.bots.folder import BotFolder
+from tournament.commands.asked import read_asked
 from tournament.commands.options import (
     DEFAULT_DATA,
+    BotsOption,
     DatabaseOption,
     DataOption,
     EncountersOption,
@@ -25,11 +27,8 @@ from tournament.commands.options import (
     SetOption,
     TablesOption,
     WorkersOption,
-    file_and_bots,
-    rules_of,
 )
-from tournament.commands.output import say
-from tournament.config import Config, Overrides, full_table, load_config
+from tournament.config import Config, Overrides, full_table
 from tournament.schedule.balance import Balance, Spread, balance
 from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant
 from tournament.schedule.limits import count_of, plural
@@ -60,14 +59,7 @@ def plan(
         list[Path] | None,
         typer.Argument(metavar="FILE.toml", help="What to plan; options are put over it."),
     ] = None,
-    bots: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bots",
-            metavar="FOLDER...",
-            help="Folders of bots, or names of sample bots; more may follow.",
-        ),
-    ] = None,
+    bots: BotsOption = None,
     rules: RulesOption = None,
     changes: SetOption = None,
     seats: SeatsOption = None,
@@ -96,7 +88,6 @@ def plan(
       tournament plan cup.toml --seats 4 --tables 60
       tournament plan --rules standard --format toml > full.toml
     """  # noqa: D301 - \b keeps the lines below it as they are
-    file, texts = file_and_bots(arguments or [], bots)
     options = Overrides(
         seats=seats,
         encounters=encounters,
@@ -105,15 +96,12 @@ def plan(
         workers=workers,
         seed=seed,
         preset=rules,
-        rules=rules_of(changes or []),
-        bots=texts,
     )
-    config = load_config(file, options)
-    source = "" if file is None or texts else str(file)
-    found = find_bots(config.bots, source, leave_out=say if texts else None)
-    if texts:  # what was left out is no part of the plan
-        config = replace(config, bots=tuple(str(bot.path) for bot in found))
-    sys.stdout.write(_written(config, found, format_))
+    asked = read_asked(arguments, bots, changes, options)
+    config = asked.config
+    if asked.names_bots:  # what was left out is no part of the plan
+        config = replace(config, bots=tuple(str(bot.path) for bot in asked.bots))
+    sys.stdout.write(_written(config, asked.bots, format_))
 
 
 def _written(config: Config, bots: Sequence[BotFolder], format_: PlanFormat) -> str:

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from tournament.bots.find import find_bots
+from tournament.commands.asked import read_asked
 from tournament.commands.options import (
     DEFAULT_DATA,
+    BotsOption,
     DatabaseOption,
     DataOption,
     EncountersOption,
@@ -19,10 +21,8 @@ from tournament.commands.options import (
     SetOption,
     TablesOption,
     WorkersOption,
-    file_and_bots,
     rules_of,
 )
-from tournament.commands.output import say
 from tournament.commands.playing import begin_and_play, resume_and_play
 from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
@@ -37,14 +37,7 @@ def run_command(
         list[Path] | None,
         typer.Argument(metavar="FILE.toml", help="What to play; options are put over it."),
     ] = None,
-    bots: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bots",
-            metavar="FOLDER...",
-            help="Folders of bots, or names of sample bots; more may follow.",
-        ),
-    ] = None,
+    bots: BotsOption = None,
     rules: RulesOption = None,
     changes: SetOption = None,
     seats: SeatsOption = None,
@@ -67,7 +60,6 @@ def run_command(
       tournament run --bots my-bot random greedy --encounters 50
       tournament run cup.toml --rules standard --set target=200
     """  # noqa: D301 - \b keeps the lines below it as they are
-    file, texts = file_and_bots(arguments or [], bots)
     options = Overrides(
         seats=seats,
         encounters=encounters,
@@ -76,13 +68,9 @@ def run_command(
         workers=workers,
         seed=seed,
         preset=rules,
-        rules=rules_of(changes or []),
-        bots=texts,
     )
-    config = load_config(file, options)
-    source = "" if file is None or texts else str(file)
-    found = find_bots(config.bots, source, leave_out=say if texts else None)
-    begin_and_play(config, found, data, file, database=database)
+    asked = read_asked(arguments, bots, changes, options)
+    begin_and_play(asked.config, asked.bots, data, asked.file, database=database)
 
 
 def play(

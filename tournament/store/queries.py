@@ -15,7 +15,7 @@ from sqlalchemy.sql.expression import ColumnElement
 from referee.match.outcome import Forfeit, Termination
 from tournament.errors import StoreError
 from tournament.statistics.scores import seat_score
-from tournament.statistics.standings import LegResult, SeatRow, Standing, counted, standings
+from tournament.statistics.standings import LegResult, SeatRow, counted
 from tournament.statistics.versions import BotVersion, PlayedTournament
 from tournament.store import schema as t
 from tournament.store.plans import storable
@@ -48,12 +48,6 @@ def legs_per_encounter(store: Store, tournament: str) -> dict[str, int]:
     """Return how many legs each encounter of the plan has, in plan order."""
     with store.reading() as db:
         return _legs_per_encounter(db, tournament)
-
-
-def standing_rows(store: Store, tournament: str) -> list[Standing]:
-    """Return the rows of the leaderboard: only whole encounters count."""
-    versions = {entry.bot: entry.version for entry in store.entries(tournament)}
-    return standings(versions, counted_legs(store, tournament))
 
 
 def counted_legs(store: Store, tournament: str) -> list[LegResult]:
