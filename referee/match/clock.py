@@ -57,8 +57,8 @@ class SeatClock:
 
     def left_after(self, spent_us: int) -> tuple[int, int]:
         """What is left of the decision's time and of the bank when this much has been spent."""
-        from_bank = max(0, spent_us - self.decision_left_us)
-        return max(0, self.decision_left_us - spent_us), max(0, self.bank_left_us - from_bank)
+        left = self.decision_left_us - spent_us
+        return (left, self.bank_left_us) if left >= 0 else (0, max(0, self.bank_left_us + left))
 
     def budget_us(self, *, with_reconnect: bool) -> int:
         """What is left for the pending decision; the reconnect time if the connection was lost."""

@@ -18,7 +18,15 @@ class Deadline:
     and what was forgiven, when that is gone.
     """
 
-    __slots__ = ("_asked_us", "_budget_us", "_clock", "_due_us", "_expired", "_timer")
+    __slots__ = (
+        "_asked_us",
+        "_budget_us",
+        "_clock",
+        "_due_us",
+        "_expired",
+        "_granted_us",
+        "_timer",
+    )
 
     def __init__(
         self,
@@ -32,11 +40,14 @@ class Deadline:
         self._asked_us: int | None = None
         self._timer: Timer | None = None
         self._due_us = 0
+        self._granted_us = 0
+        """What the pending decision may spend."""
 
     def begin(self) -> None:
         """A decision is put now."""
         self._asked_us = now = self._clock.now_us()
-        self._call_by(now + self._budget_us())
+        self._granted_us = self._budget_us()
+        self._call_by(now + self._granted_us)
 
     def end(self) -> None:
         """No decision is pending. The timer may still come, and does nothing then."""
@@ -46,7 +57,8 @@ class Deadline:
         """The pending decision may spend more or less than before."""
         if self._asked_us is not None:
             spent_us, _ = self.measure()
-            self._call_by(self._clock.now_us() + max(0, self._budget_us() - spent_us))
+            self._granted_us = self._budget_us()
+            self._call_by(self._clock.now_us() + max(0, self._granted_us - spent_us))
 
     def cancel(self) -> None:
         """Nothing will be called any more."""
@@ -65,7 +77,7 @@ class Deadline:
 
     def is_over(self, spent_us: int) -> bool:
         """Whether an answer that comes now is too late."""
-        over_us = spent_us - self._budget_us()
+        over_us = spent_us - self._granted_us
         return over_us > LOOK_AGAIN_US and over_us > self._grace_us()
 
     def _grace_us(self) -> int:
@@ -88,7 +100,7 @@ class Deadline:
             return
         now = self._clock.now_us()
         spent_us, forgiven_us = self.measure()
-        left_us = self._budget_us() - spent_us
+        left_us = self._granted_us - spent_us
         if left_us <= 0 and (forgiven_us or now - self._due_us > LOOK_AGAIN_US):
             # The loop was late: an answer may lie in a buffer. Let it be read first.
             left_us += self._grace_us()
