@@ -42,7 +42,8 @@ class Config:
 
     `challengers` are names of bots, for a gauntlet; `rounds` are there for swiss alone, `sprt`
     (elo0, elo1, alpha, beta) for a test. With `tables` that many balanced encounters are played in
-    all, and `encounters`, otherwise those of each set of bots, is 1. `source` is where all of it
+    all, and `encounters`, otherwise those of each set of bots, is 1. `untrusted` are names of bots
+    that nobody vouches for, or True for all of them. `source` is where all of it
     stands, for what can be found wrong only later; it makes no difference to what is equal.
     """
 
@@ -59,6 +60,7 @@ class Config:
     tables: int | None = None
     rounds: int | None = None
     sprt: Mapping[str, float] | None = None
+    untrusted: tuple[str, ...] | bool = ()
     source: str = field(default=_COMMAND_LINE, compare=False)
 
     @property
@@ -117,6 +119,21 @@ class Config:
         except ValueError as error:
             raise ConfigError(f"{self.source}: {error}") from error
 
+    def untrusted_among(self, bots: Sequence[str]) -> tuple[str, ...]:
+        """Return which of these bots nobody vouches for.
+
+        Raises ConfigError, which names the source, for a name that is none of theirs.
+        """
+        if isinstance(self.untrusted, bool):
+            return tuple(bots) if self.untrusted else ()
+        for name in self.untrusted:
+            if name not in bots:
+                raise ConfigError(
+                    f"{self.source}: untrusted names {name!r}, which is no bot here: the bots are"
+                    f" {', '.join(bots)}"
+                )
+        return self.untrusted
+
     def to_dict(self) -> dict[str, object]:
         """Return the tables that `from_table` reads."""
         table: dict[str, object] = {
@@ -135,8 +152,15 @@ class Config:
             "tables": self.tables,
             "rounds": self.rounds,
             "sprt": None if self.sprt is None else dict(self.sprt),
+            "untrusted": self._untrusted_value,
         }
         return table | {key: value for key, value in optional.items() if value is not None}
+
+    @property
+    def _untrusted_value(self) -> bool | list[str] | None:
+        if isinstance(self.untrusted, bool):
+            return self.untrusted or None
+        return list(self.untrusted) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +251,7 @@ def from_table(
         tables=keys.number("tables", 0, 1) if "tables" in table else None,
         rounds=keys.number("rounds", 0, 1) if "rounds" in table else None,
         sprt=keys.sprt() if format_ == TEST else None,
+        untrusted=keys.untrusted(),
         source=source,
     )
     try:
@@ -255,7 +280,7 @@ def full_table(config: Config) -> dict[str, object]:
     table = config.to_dict() | {"rules": {"preset": config.preset, **rules}}
     order = [
         "format", "seats", "encounters", "tables", "rounds", "challengers", "bots",
-        "workers", "seed",
+        "untrusted", "workers", "seed",
     ]  # fmt: skip
     return {key: table[key] for key in sorted(table, key=[*order, *table].index)}
 

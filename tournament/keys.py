@@ -104,6 +104,17 @@ class Keys:
             raise self.wrong(key, value, "a list of names of bots, not empty, each once")
         return tuple(value)
 
+    def untrusted(self) -> tuple[str, ...] | bool:
+        """Return names of bots that nobody vouches for, or whether all are so."""
+        value = self._table.get("untrusted", [])
+        if isinstance(value, bool):
+            return value
+        if value == []:
+            return ()
+        if not isinstance(value, list):
+            raise self.wrong("untrusted", value, "true, false or a list of names of bots")
+        return self.names("untrusted")
+
     def sprt(self) -> dict[str, float]:
         """Return what a test tells apart: two differences in Elo, and the risks of being wrong."""
         table = self.table("sprt")

@@ -1,6 +1,7 @@
 """A folder in which real tournaments are played, killed and resumed, and looked over after that.
 
-Everything that belongs to it has its working directory in it, so what is left can be found.
+Everything that belongs to it has its working directory in it, or in a sandbox sees a part of it, so
+what is left can be found.
 """
 
 import atexit
@@ -183,11 +184,18 @@ class Arena:
                 continue
             with suppress(OSError):
                 state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-                where = (entry / "cwd").readlink()
-                if state not in "ZX" and where.is_relative_to(self.folder):
+                if state not in "ZX" and self._works_here(entry):
                     command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                     found[int(entry.name)] = command
         return found
+
+    def _works_here(self, process: Path) -> bool:
+        if (process / "cwd").readlink().is_relative_to(self.folder):
+            return True
+        if (process / "ns" / "mnt").readlink() == Path("/proc/self/ns/mnt").readlink():
+            return False
+        # Inside a sandbox the copy has another name; where it comes from stands in its mounts.
+        return f"/{self.folder.name}/" in (process / "mountinfo").read_text()
 
     def wait_until_alone(self) -> None:
         """Wait until no process is left. Raises AssertionError, after it killed what was."""

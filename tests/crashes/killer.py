@@ -94,7 +94,8 @@ def strike(kill: Kill) -> None:
 def _kill_and_wait(pids: list[int]) -> None:
     """Kill, and wait until the parent has seen it: until the numbers are free again."""
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # in a sandbox they die with the one above them
+            os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + _GONE_S
     while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.01)

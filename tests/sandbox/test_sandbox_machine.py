@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,9 @@ from tournament.bots.sandbox.groups import Group, Groups, Hierarchy, find_groups
 from tournament.bots.sandbox.limits import Limits
 from tournament.bots.sandbox.ownership import make_readable
 from tournament.bots.sandbox.plain import Plain, tasks_of_user
+from tournament.bots.sandbox.tree import Tree
 from tournament.bots.sandbox.users import Users, find_users
+from tournament.bots.sandbox.watch import excess
 from tournament.bots.sandbox.wrapped import SandboxError, Wrapped, check_trust
 
 # --- users ----------------------------------------------------------------------------------------
@@ -110,6 +113,23 @@ def test_without_controllers_there_are_no_groups(tmp_path: Path) -> None:
     own.write_text("0::/\n")
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
     assert find_groups(mounts, own) is None
+
+
+# --- the watch ------------------------------------------------------------------------------------
+
+
+def test_nothing_is_counted_before_the_walls_stand() -> None:
+    # Until then its root is this machine's, and so is what lies below /proc and /tmp there.
+    process = subprocess.Popen(["sleep", "600"])
+    tree = Tree(process.pid)
+    try:
+        assert not tree.is_inside()
+        assert len(list(tree.processes())) > 1
+        assert excess(tree, most_bytes=0) is None
+    finally:
+        tree.close()
+        process.kill()
+        process.wait()
 
 
 # --- limits alone ---------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.tournament.fakes import bot_folder
+from tests.tournament.fakes import bot_folder, freeze_here
 from tournament.bots.find import DEFAULT_BOTS, find_bots
 from tournament.bots.folder import changed_files, content_hash, read_bot_folder
-from tournament.bots.frozen import freeze, frozen_folder
+from tournament.bots.frozen import frozen_folder
 from tournament.errors import BotFolderError, FreezeError, UsageError
 
 
@@ -17,15 +17,16 @@ def test_a_complete_folder(tmp_path: Path) -> None:
         bot_folder(
             tmp_path,
             "my-bot_1",
-            changes={"build": ["make", "all"], "limits": {"memory_mb": 512}},
+            changes={"build": ["make", "all"], "limits": {"memory_mb": 512, "tcp": True}},
         )
     )
     assert (bot.name, bot.version, bot.author, bot.language) == (
         "my-bot_1", "1.0", "somebody", "python",
     )  # fmt: skip
-    assert (bot.build, bot.run, bot.memory_mb) == (("make", "all"), ("python3", "bot.py"), 512)
+    assert (bot.build, bot.run) == (("make", "all"), ("python3", "bot.py"))
+    assert (bot.memory_mb, bot.tcp, bot.is_untrusted) == (512, True, False)
     assert bot.content_hash == content_hash(tmp_path / "my-bot_1")
-    assert bot.manifest["limits"] == {"memory_mb": 512}
+    assert bot.manifest["limits"] == {"memory_mb": 512, "tcp": True}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,8 @@ def test_a_complete_folder(tmp_path: Path) -> None:
         ({"build": [""]}, "build is ['']: allowed"),
         ({"colour": "red"}, "there is no key 'colour': allowed are name, version, author"),
         ({"limits": 5}, "limits is 5: allowed is a table with memory_mb"),
-        ({"limits": {"cpu": 1}}, "there is no key 'limits.cpu': allowed is limits.memory_mb"),
+        ({"limits": {"cpu": 1}}, "there is no key 'limits.cpu': allowed are limits.memory_mb and"),
+        ({"limits": {"tcp": 1}}, "limits.tcp is 1: allowed is true or false"),
         ({"limits": {"memory_mb": 1}}, "limits.memory_mb is 1: allowed is a whole number 64–"),
     ],
 )
@@ -104,7 +106,7 @@ def test_what_a_bot_ignores_is_no_part_of_it(tmp_path: Path) -> None:
     built = read_bot_folder(folder)
     assert built.content_hash == before.content_hash
     assert built.ignore == ("bin", "*.o")
-    copy = freeze(built, tmp_path / "data")
+    copy = freeze_here(built, tmp_path / "data")
     assert sorted(path.name for path in copy.glob("[!.]*")) == ["bot.py", "bot.toml", "src"]
     (folder / "binary").write_bytes(b"x")
     assert read_bot_folder(folder).content_hash != before.content_hash
@@ -127,7 +129,9 @@ def test_a_build_finds_schema_and_home(tmp_path: Path, monkeypatch: pytest.Monke
     with (folder / "bot.toml").open("a") as manifest:
         code = "import json, os; json.dump(dict(os.environ), open('seen', 'w'))"
         manifest.write(f'build = ["python3", "-c", "{code}"]\n')
-    seen = json.loads((freeze(read_bot_folder(folder), tmp_path / "data") / "seen").read_text())
+    seen = json.loads(
+        (freeze_here(read_bot_folder(folder), tmp_path / "data") / "seen").read_text()
+    )
     assert (seen["GOFLAGS"], seen["HOME"]) == ("-mod=mod", str(Path.home()))
     assert "secret" not in seen.values()
     assert Path(seen["RUMMY_PROTO"], "rummy/referee/v1/play.proto").is_file()
@@ -147,19 +151,19 @@ def test_a_frozen_copy_is_whole_and_stays_when_the_folder_changes(tmp_path: Path
     (folder / "link").symlink_to("bot.py")
     (folder / "__pycache__").mkdir()
     bot = read_bot_folder(folder)
-    copy = freeze(bot, tmp_path / "data")
+    copy = freeze_here(bot, tmp_path / "data")
     assert copy == frozen_folder(tmp_path / "data", bot.content_hash)
     assert content_hash(copy) == bot.content_hash
     assert sorted(file.name for file in copy.glob("[!.]*")) == ["bot.py", "bot.toml", "link"]
     (folder / "bot.py").write_text("changed")
-    assert freeze(bot, tmp_path / "data") == copy
+    assert freeze_here(bot, tmp_path / "data") == copy
     assert content_hash(copy) == bot.content_hash
 
 
 def test_a_bot_is_built_in_its_copy(tmp_path: Path) -> None:
     build = ["python3", "-c", "open('built', 'w').write('yes')"]
     bot = read_bot_folder(bot_folder(tmp_path, "bot", changes={"build": build}))
-    copy = freeze(bot, tmp_path / "data")
+    copy = freeze_here(bot, tmp_path / "data")
     assert (copy / "built").read_text() == "yes"
     assert not (tmp_path / "bot" / "built").exists()
 
@@ -168,11 +172,11 @@ def test_a_build_that_fails_is_shown_and_leaves_no_copy(tmp_path: Path) -> None:
     build = ["python3", "-c", "raise SystemExit('no compiler')"]
     bot = read_bot_folder(bot_folder(tmp_path, "bot", changes={"build": build}))
     with pytest.raises(FreezeError, match=r"(?s)ended with exit code 1:\nno compiler"):
-        freeze(bot, tmp_path / "data")
+        freeze_here(bot, tmp_path / "data")
     assert list((tmp_path / "data" / "bots").iterdir()) == []
-    bot = read_bot_folder(bot_folder(tmp_path, "bot2", changes={"build": ["./no-such-program"]}))
+    bot = read_bot_folder(bot_folder(tmp_path, "bot2", changes={"build": ["no-such-program"]}))
     with pytest.raises(FreezeError, match="of its `build` was not found"):
-        freeze(bot, tmp_path / "data")
+        freeze_here(bot, tmp_path / "data")
 
 
 def test_a_folder_that_changed_after_it_was_read_is_refused(tmp_path: Path) -> None:
@@ -180,16 +184,16 @@ def test_a_folder_that_changed_after_it_was_read_is_refused(tmp_path: Path) -> N
     bot = read_bot_folder(folder)
     (folder / "bot.py").write_text("other")
     with pytest.raises(FreezeError, match="changed while it was copied"):
-        freeze(bot, tmp_path / "data")
+        freeze_here(bot, tmp_path / "data")
 
 
 def test_the_data_folder_is_no_part_of_a_bot(tmp_path: Path) -> None:
     bot = read_bot_folder(bot_folder(tmp_path, "bot"))
-    copy = freeze(bot, bot.path / "rummy-data")
+    copy = freeze_here(bot, bot.path / "rummy-data")
     assert sorted(file.name for file in copy.glob("[!.]*")) == ["bot.py", "bot.toml"]
     assert content_hash(bot.path) == bot.content_hash
     with pytest.raises(UsageError, match=r"lies inside the bot's folder .*--data"):
-        freeze(bot, bot.path / "other")
+        freeze_here(bot, bot.path / "other")
 
 
 def test_bots_are_found_by_folder_by_folder_of_folders_and_by_name(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tournament.fakes import bot_folder, environment
+from tests.tournament.fakes import bot_folder, environment, freeze_here
 from tournament.bots.find import find_bots
-from tournament.bots.frozen import freeze
 from tournament.bots.guard import GRACE_S, guard
 from tournament.bots.leftovers import is_running, process_mark
 from tournament.errors import FreezeError
@@ -22,6 +21,13 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open("up", "w").write("yes")
 while True:
     time.sleep(1)
+"""
+
+FREEZE = """
+import pathlib
+from tests.tournament.fakes import freeze_here
+from tournament.bots.find import find_bots
+freeze_here(find_bots([{folder!r}])[0], pathlib.Path({data!r}))
 """
 
 
@@ -86,11 +92,7 @@ def test_a_build_dies_with_whoever_began_it(tmp_path: Path) -> None:
     changes = {"build": ["python3", "bot.py"]}
     bot_folder(tmp_path / "bots", "mine", STUBBORN, changes)
     data = tmp_path / "data"
-    script = (
-        "import pathlib; from tournament.bots.find import find_bots;"
-        "from tournament.bots.frozen import freeze;"
-        f"freeze(find_bots([{str(tmp_path / 'bots' / 'mine')!r}])[0], pathlib.Path({str(data)!r}))"
-    )
+    script = FREEZE.format(folder=str(tmp_path / "bots" / "mine"), data=str(data))
     runner = subprocess.Popen([sys.executable, "-c", script], env=environment())
     until(lambda: bool(list(data.glob("bots/.new-*/bot/up"))))
     assert running_in(data)
@@ -109,11 +111,7 @@ open("begun", "w")
 """
     bot_folder(tmp_path / "bots", "mine", script, {"build": ["python3", "bot.py"]})
     data = tmp_path / "data"
-    code = (
-        "import pathlib; from tournament.bots.find import find_bots;"
-        "from tournament.bots.frozen import freeze;"
-        f"freeze(find_bots([{str(tmp_path / 'bots' / 'mine')!r}])[0], pathlib.Path({str(data)!r}))"
-    )
+    code = FREEZE.format(folder=str(tmp_path / "bots" / "mine"), data=str(data))
     runner = subprocess.Popen(
         [sys.executable, "-c", code], env=environment(), stderr=subprocess.DEVNULL
     )
@@ -129,7 +127,7 @@ def test_a_failing_build_shows_the_end_of_its_output(tmp_path: Path) -> None:
     bot_folder(tmp_path / "bots", "mine", script, {"build": ["python3", "bot.py"]})
     [bot] = find_bots([str(tmp_path / "bots" / "mine")])
     with pytest.raises(FreezeError, match=r"(?s)ended with exit code 3:\nmuch\nwhat is wrong"):
-        freeze(bot, tmp_path / "data")
+        freeze_here(bot, tmp_path / "data")
     assert list((tmp_path / "data" / "bots").iterdir()) == []
 
 
@@ -140,7 +138,7 @@ def test_what_a_killed_freeze_left_is_removed_by_the_next(tmp_path: Path) -> Non
     left = data / "bots" / ".new-dead"
     left.mkdir(parents=True)
     (left / "run.lock").touch()
-    copy = freeze(bot, data)
+    copy = freeze_here(bot, data)
     assert list((data / "bots").iterdir()) == [copy]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tournament.bots.sandbox.choose import choose
 from tournament.worker.messages import BotEnded, BotSpec, BotStarted, Failure, Message, Setup
 from tournament.worker.pool import BotPool
 
@@ -60,8 +61,10 @@ def said() -> list[Message]:
 @pytest.fixture
 async def pool(tmp_path: Path, gate: FakeGate, said: list[Message]) -> AsyncIterator[BotPool]:
     setup = Setup(
-        socket_dir="",
+        socket_dir=str(tmp_path / "sockets"),
         log_dir=str(tmp_path / "logs"),
+        sandbox="none",
+        hidden=(),
         preset="basic",
         overrides={},
         time_control={"startup_ms": 10_000},
@@ -69,7 +72,7 @@ async def pool(tmp_path: Path, gate: FakeGate, said: list[Message]) -> AsyncIter
         warm=4,
         launch_s=60.0,
     )
-    pool = BotPool(gate, "unix:/nowhere", setup, said.append)
+    pool = BotPool(gate, "unix:/nowhere", setup, choose("none"), said.append)
     yield pool
     await pool.close()
     started = {message.pid for message in said if isinstance(message, BotStarted)}

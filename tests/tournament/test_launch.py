@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tournament.bots.launch import LOG_CAP_BYTES, BotProcess, program_argv, scrubbed_environment
+from tournament.bots.launch import BotProcess, program_argv, scrubbed_environment
 from tournament.bots.leftovers import kill_leftover_group, process_mark
+from tournament.bots.output import LOG_CAP_BYTES
+from tournament.bots.sandbox.choose import choose
+from tournament.bots.sandbox.limits import Limits
+from tournament.bots.sandbox.wrapped import Wrapped
 from tournament.errors import LaunchError
 
 LIMIT_S = 60.0
@@ -32,6 +36,16 @@ class Exits:
         self.came.set()
 
 
+def wrapped(argv: list[str], folder: Path, limits: Limits | None = None) -> Wrapped:
+    return choose("none" if limits is None else "rlimits").wrap(
+        program_argv(argv),
+        folder=folder,
+        environment=scrubbed_environment(folder, os.environ),
+        socket=None,
+        limits=limits or Limits(),
+    )
+
+
 def start(
     tmp_path: Path,
     script: str,
@@ -42,8 +56,7 @@ def start(
     (tmp_path / "bot.py").write_text(script)
     return BotProcess(
         ["python3", "bot.py"],
-        folder=tmp_path,
-        environment=scrubbed_environment(tmp_path, os.environ),
+        wrapped=wrapped(["python3", "bot.py"], tmp_path),
         log=tmp_path / "logs" / "bot.log",
         log_cap_bytes=log_cap_bytes,
         on_exit=on_exit,
@@ -143,8 +156,8 @@ for _ in range(3000):
     log = tmp_path / "logs" / "bot.log"
     text = log.read_text()
     assert text.startswith("begin\nxxx")
-    assert text.endswith("(the log ends here: its cap is reached)\n")
-    assert len(text) < 1100
+    kept, _, end = text.partition("\n(the log's cap is reached: of what follows only the end is ")
+    assert (len(kept), len(end) < 5000, end.endswith("xxx\n")) == (1000, True, True)
     assert oct(log.stat().st_mode)[-3:] == "600"
 
 
@@ -162,7 +175,7 @@ print(os.getsid(0) == os.getpid() == os.getpgid(0), repr(sys.stdin.read()))
 @pytest.mark.parametrize("argv", [["./no-such-program"], ["bot\0"]])
 def test_what_cannot_be_started_is_named(tmp_path: Path, argv: list[str]) -> None:
     with pytest.raises(LaunchError, match="could not be started"):
-        BotProcess(argv, folder=tmp_path, environment={}, log=tmp_path / "log")
+        BotProcess(argv, wrapped=wrapped(argv, tmp_path), log=tmp_path / "log")
 
 
 def test_what_the_machine_lacks_is_no_fault_of_the_bot(
@@ -173,13 +186,13 @@ def test_what_the_machine_lacks_is_no_fault_of_the_bot(
 
     monkeypatch.setattr(subprocess, "Popen", fail)
     with pytest.raises(OSError, match="no more processes"):
-        BotProcess(["true"], folder=tmp_path, environment={}, log=tmp_path / "log")
+        BotProcess(["true"], wrapped=wrapped(["true"], tmp_path), log=tmp_path / "log")
 
 
 def test_a_log_that_cannot_be_written_is_no_fault_of_the_bot(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
-        BotProcess(["true"], folder=tmp_path, environment={}, log=tmp_path / "file" / "log")
+        BotProcess(["true"], wrapped=wrapped(["true"], tmp_path), log=tmp_path / "file" / "log")
 
 
 def test_python_means_this_interpreter() -> None:
@@ -202,19 +215,16 @@ def test_a_bot_can_import_the_stubs_and_the_sample_bots(tmp_path: Path) -> None:
     assert process.exit_text == "exit code 0", (tmp_path / "logs" / "bot.log").read_text()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="prlimit is there on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="limits hold on Linux only")
 def test_memory_is_limited(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("import time; time.sleep(0.2); x = bytearray(2 << 30)")
+    (tmp_path / "bot.py").write_text("x = bytearray(2 << 30)")
+    argv = ["python3", "bot.py"]
     process = BotProcess(
-        ["python3", "bot.py"],
-        folder=tmp_path,
-        environment=scrubbed_environment(tmp_path, os.environ),
-        log=tmp_path / "log",
-        memory_mb=512,
+        argv, wrapped=wrapped(argv, tmp_path, Limits(memory_mb=512)), log=tmp_path / "log"
     )
     assert process.wait(LIMIT_S)
     process.stop()
-    assert "MemoryError" in (tmp_path / "log").read_text()
+    assert process.last_line() == "MemoryError"
 
 
 def test_leftovers_are_killed_only_if_they_are_the_same_process(tmp_path: Path) -> None:

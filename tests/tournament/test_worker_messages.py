@@ -25,10 +25,12 @@ MESSAGES: list[Message] = [
     Setup(
         socket_dir="/tmp/x",
         log_dir="/tmp/y",
+        sandbox="bubblewrap",
+        hidden=("/data", "/home"),
         preset="basic",
         overrides={"target": 50, "packs": {"4": 2}},
         time_control={"bank_ms": 5},
-        bots=(BotSpec("a", "1.0", "/bots/a", ("python3", "bot.py"), memory_mb=512),),
+        bots=(BotSpec("a", "1.0", "/bots/a", ("python3", "bot.py"), memory_mb=512, tcp=True),),
     ),
     PlayLeg(
         fixture_id="f",

@@ -1,14 +1,39 @@
-"""Finds bots: folders by path, and the sample bots by name."""
+"""Finds bots: folders by path, those that were submitted and the sample bots by name."""
 
 import importlib.util
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
 from tournament.errors import UsageError
 
 DEFAULT_BOTS = ("random", "greedy", "counting")
+
+
+class Submitted(Protocol):
+    """The bots that were submitted."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Those that may be asked for."""
+
+    def find(self, text: str) -> BotFolder | None:
+        """Return the bot that NAME, its newest version, or NAME@VERSION means; None if none does.
+
+        Raises UsageError when it can't take part.
+        """
+
+
+class NoneSubmitted:
+    """Where nobody has submitted a bot."""
+
+    names: Sequence[str] = ()
+
+    def find(self, _text: str) -> BotFolder | None:
+        """Return None."""
+        return None
 
 
 def sample_bot_folders() -> dict[str, Path]:
@@ -23,40 +48,55 @@ def sample_bot_folders() -> dict[str, Path]:
 
 
 def find_bots(
-    texts: Sequence[str], source: str = "", *, leave_out: Callable[[str], None] | None = None
+    texts: Sequence[str],
+    source: str = "",
+    *,
+    submitted: Submitted | None = None,
+    leave_out: Callable[[str], None] | None = None,
 ) -> list[BotFolder]:
     """Return the bots that the texts mean, in order.
 
-    A text is a bot's folder, a folder of such folders, or the name of a sample bot; without texts
-    it is the default sample bots. Raises UsageError; it names `source`, where the texts stand.
+    A text is a bot's folder, a folder of such folders, the name of a bot that was `submitted`, or
+    that of a sample bot, whichever there is first; without texts it is the default sample bots.
+    Raises UsageError; it names `source`, where the texts stand.
 
     With `leave_out`, what is no bot and what lacks a program that it needs is left out, and that is
     told: so that all that lies in a folder can be named at once.
     """
+    others = submitted if texts and submitted is not None else NoneSubmitted()
     try:
-        folders = [folder for text in texts or DEFAULT_BOTS for folder in _folders(text)]
+        found = [one for text in texts or DEFAULT_BOTS for one in _meant(text, others)]
         bots: list[BotFolder] = []
         if leave_out is not None:
-            strangers = [folder for folder in folders if not (folder / MANIFEST).is_file()]
-            folders = [folder for folder in folders if folder not in strangers]
+            strangers = [one for one in found if _is_stranger(one)]
+            found = [one for one in found if one not in strangers]
             if strangers:
                 leave_out(f"left out, having no {MANIFEST}: {', '.join(map(str, strangers))}")
-        for folder in folders:
-            bot = read_bot_folder(folder)
-            missing = [program for program in bot.needs if shutil.which(program) is None]
-            if not missing:
+        for one in found:
+            bot = read_bot_folder(one) if isinstance(one, Path) else one
+            problem = lacking(bot)
+            if problem is None:
                 bots.append(bot)
                 continue
-            lacks = f"it needs {', '.join(missing)}, not found on the PATH"
             if leave_out is None:
-                raise UsageError(f"{bot.name} can't be built or run here: {lacks}")
-            leave_out(f"{bot.name} is left out: {lacks}")
+                raise UsageError(f"{bot.name} can't be built or run here: {problem}")
+            leave_out(f"{bot.name} is left out: {problem}")
         _check_names(bots)
     except UsageError as error:
         if not source:
             raise
         raise UsageError(f"{source}: bots: {error}") from error
     return bots
+
+
+def lacking(bot: BotFolder) -> str | None:
+    """Return in words which programs that the bot needs are not here, if any."""
+    missing = [program for program in bot.needs if shutil.which(program) is None]
+    return f"it needs {', '.join(missing)}, not found on the PATH" if missing else None
+
+
+def _is_stranger(one: Path | BotFolder) -> bool:
+    return isinstance(one, Path) and not (one / MANIFEST).is_file()
 
 
 def _check_names(bots: Sequence[BotFolder]) -> None:
@@ -70,7 +110,7 @@ def _check_names(bots: Sequence[BotFolder]) -> None:
             )
 
 
-def _folders(text: str) -> list[Path]:
+def _meant(text: str, submitted: Submitted) -> list[Path] | list[BotFolder]:
     path = Path(text)
     samples = sample_bot_folders()
     if path.is_file() and text not in samples:
@@ -87,7 +127,17 @@ def _folders(text: str) -> list[Path]:
                 " rename it, or run in another folder"
             )
         return inner or [path]  # its own error says what is missing
+    bot = submitted.find(text)
+    if bot is not None:
+        return [bot]
     if text in samples:
         return [samples[text]]
     known = ", ".join(samples) or "none are installed"
-    raise UsageError(f"{text!r} is neither a folder nor a sample bot: the sample bots are {known}")
+    if not submitted.names:
+        raise UsageError(
+            f"{text!r} is neither a folder nor a sample bot: the sample bots are {known}"
+        )
+    raise UsageError(
+        f"{text!r} is neither a folder nor a submitted bot nor a sample bot: submitted are"
+        f" {', '.join(submitted.names)}; the sample bots are {known}"
+    )

@@ -1,21 +1,18 @@
 """Frozen copies: every bot plays from DATA/bots/HASH, which never changes once it is there."""
 
-import os
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from tournament.bots.folder import IGNORED, SEAL, BotFolder, content_hash
-from tournament.bots.guard import Guard
-from tournament.bots.launch import SUCCESS, BotProcess, build_environment
-from tournament.bots.leftovers import process_mark
+from tournament.bots.builds import BuildRights, run_build
+from tournament.bots.contents import BUILT, IGNORED, SEAL
+from tournament.bots.folder import BotFolder, content_hash
+from tournament.bots.manifest import program_problem
+from tournament.bots.sandbox.ownership import make_readable
+from tournament.bots.sandbox.wrapped import Sandbox
 from tournament.bots.scratch import scratch_folder
-from tournament.errors import BotFolderError, FreezeError, LaunchError, UsageError
-
-BUILD_LIMIT_S = 1_800
-_OUTPUT_CAP_BYTES = 16 * 1024 * 1024
-_TAIL = 2_000
+from tournament.errors import BotFolderError, FreezeError, UsageError
 
 
 def frozen_folder(data_dir: Path, hash_of_content: str) -> Path:
@@ -23,15 +20,31 @@ def frozen_folder(data_dir: Path, hash_of_content: str) -> Path:
     return data_dir.resolve() / "bots" / hash_of_content
 
 
-def freeze(bot: BotFolder, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> Path:
-    """Copy a bot's folder under its hash, build it there, and return the copy.
+def freeze(
+    bot: BotFolder,
+    data_dir: Path,
+    *,
+    sandbox: Sandbox,
+    build_network: bool,
+    build_caches: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Copy a bot's folder under its hash, build it there in the sandbox, and return the copy.
 
     The copy appears whole or not at all. One that is there already is used, if nothing in it has
-    changed; else it is made again. `tell` hears of a build, which may take minutes.
+    changed; else it is made again. All users may read it, as each bot may be one of its own; the
+    folder above lets only the launcher in. `tell` hears of a build, which may take minutes.
+
+    Call it from the main thread. Raises FreezeError, UsageError.
     """
     target = frozen_folder(data_dir, bot.content_hash)
     if is_intact(target):
         return target
+    if bot.path == target:
+        raise FreezeError(
+            f"the copy of {bot.name} {bot.version} that was submitted was changed or lost:"
+            f" {target}; submit it again"
+        )
     data = data_dir.resolve()
     if data.is_relative_to(bot.path) and data.name not in IGNORED:
         raise UsageError(
@@ -51,16 +64,26 @@ def freeze(bot: BotFolder, data_dir: Path, *, tell: Callable[[str], None] = lamb
                 raise FreezeError(f"{bot.path} changed while it was copied: run again")
             if bot.build:
                 tell(f"building {bot.name}: {shlex.join(bot.build)} …")
-                _build(bot.build, copy, bot.path, scratch / "build.log")
+                rights = BuildRights(build_network, build_caches)
+                run_build(bot, copy, scratch / "build.log", sandbox, rights)
+            _check_program(bot, copy)
+            make_readable(copy)
             _put(copy, target)
     except (OSError, shutil.Error) as error:
         raise FreezeError(f"{bot.path} can't be copied to {target}: {error}") from error
     return target
 
 
+def _check_program(bot: BotFolder, copy: Path) -> None:
+    problem = program_problem(bot.run[0], copy)
+    if problem is not None:
+        when = "after its `build`" if bot.build else "in the copy without what it ignores"
+        raise FreezeError(f"{bot.path}: the program {bot.run[0]!r} of run {problem} {when}")
+
+
 def _put(copy: Path, target: Path) -> None:
     """Seal a copy and give it its name, unless somebody else was faster with the same content."""
-    (copy / SEAL).write_text(content_hash(copy), encoding="ascii")
+    (copy / SEAL).write_text(content_hash(copy, bounds=BUILT), encoding="ascii")
     if is_intact(target):
         return
     if target.is_dir():
@@ -71,33 +94,7 @@ def _put(copy: Path, target: Path) -> None:
 def is_intact(copy: Path) -> bool:
     """Whether a frozen copy is there, as it was when it was made."""
     try:
-        return (copy / SEAL).read_text(encoding="ascii") == content_hash(copy)
+        seal = (copy / SEAL).read_text(encoding="ascii")
+        return seal == content_hash(copy, bounds=BUILT)
     except (OSError, ValueError, BotFolderError):
         return False
-
-
-def _build(argv: Sequence[str], folder: Path, source: Path, log: Path) -> None:
-    """Run a build to its end. Interrupted, late or left alone, all its processes are killed."""
-    try:
-        with Guard(log.parent) as guard:
-            process = BotProcess(
-                argv,
-                folder=folder,
-                environment=build_environment(folder, os.environ),
-                log=log,
-                log_cap_bytes=_OUTPUT_CAP_BYTES,
-                key="build",
-            )
-            guard.watch(process.pid, process_mark(process.pid))
-            try:
-                has_ended = process.wait(BUILD_LIMIT_S)
-            finally:
-                process.stop(grace_s=0)
-                guard.forget(process.pid)
-    except LaunchError as error:
-        raise FreezeError(f"{source} {error}") from error
-    if not has_ended:
-        raise FreezeError(f"{source}: build {list(argv)} took more than {BUILD_LIMIT_S} s")
-    if process.exit_text != SUCCESS:
-        tail = log.read_bytes()[-_TAIL:].decode(errors="replace").strip()
-        raise FreezeError(f"{source}: build {list(argv)} ended with {process.exit_text}:\n{tail}")

@@ -14,9 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from tournament.bots.output import LOG_CAP_BYTES, Output
+from tournament.bots.sandbox import enter
+from tournament.bots.sandbox.wrapped import Wrapped
 from tournament.errors import LaunchError
 
-LOG_CAP_BYTES = 256 * 1024
 SUCCESS, KILLED = "exit code 0", "signal SIGKILL"
 _ALLOWED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "JAVA_HOME")
 _FOR_BUILDS = (
@@ -27,10 +29,13 @@ _FOR_BUILDS = (
 """How variables begin that compilers and package managers read."""
 _PYTHONS = ("python3", "python")
 _CHUNK = 64 * 1024
+_NOT_STARTED = "could not be started"
 _MACHINES_FAULTS = (
     errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO,
 )  # fmt: skip
-_TAIL_BYTES, _LINE_MOST = 4_096, 300
+_DRAIN_S = 1.0
+_KILL_S = 1.0
+"""How long a sandbox has to end by the death of what is in it, before it is killed itself."""
 
 
 def program_argv(argv: Sequence[str]) -> list[str]:
@@ -101,49 +106,54 @@ class BotProcess:
         self,
         argv: Sequence[str],
         *,
-        folder: Path,
-        environment: Mapping[str, str],
+        wrapped: Wrapped,
         log: Path,
         log_cap_bytes: int = LOG_CAP_BYTES,
         key: str = "run",
-        memory_mb: int | None = None,
         on_exit: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Start the process; `key` is that of bot.toml which has `argv`.
+        """Start the process as `wrapped` says; `key` is that of bot.toml which has `argv`.
+
+        A sandbox ends with the thread that starts it: that should be the main thread.
 
         Raises LaunchError if it can't be started through its author's fault, and OSError when it
         is this machine that lacks something: memory, room, processes.
         """
-        self.log = log
+        self._argv = tuple(argv)
+        self._key = key
+        self._wrapped = wrapped
         self._on_exit = on_exit
         self._lock = threading.Lock()  # held while the process is reaped or signalled
         self._ended = threading.Event()
         self.exit_text: str | None = None
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        log_file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.start_problem: str | None = None
+        """Why the program itself did not start, where only the sandbox could find that out."""
+        try:
+            self.output = Output(log, log_cap_bytes)
+        except OSError:
+            wrapped.close()
+            raise
         try:
             self._process = subprocess.Popen(  # noqa: S603 - running a bot is the purpose
-                program_argv(argv),
-                cwd=folder,
-                env=dict(environment),
+                wrapped.argv,
+                cwd=wrapped.folder,
+                env=wrapped.environment,
+                pass_fds=wrapped.pass_fds,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            os.close(log_file)
+            self.output.close()
+            wrapped.close()
             if isinstance(error, OSError) and error.errno in _MACHINES_FAULTS:
                 raise
-            raise LaunchError(
-                f"could not be started: {_start_problem(argv, error, key)}"
-            ) from error
+            raise LaunchError(f"{_NOT_STARTED}: {_start_problem(argv, error, key)}") from error
         self.pid = self._process.pid
-        if memory_mb is not None:
-            _limit_memory(self.pid, memory_mb)
         assert self._process.stdout is not None
         self._drainer = threading.Thread(
-            target=_drain, args=(self._process.stdout, log_file, log_cap_bytes), daemon=True
+            target=_drain, args=(self._process.stdout, self.output), daemon=True
         )
         self._drainer.start()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -157,24 +167,18 @@ class BotProcess:
         """Ask the process to end, kill its group if it does not, and wait until it is gone."""
         self._signal(signal.SIGTERM)
         if not self._ended.wait(grace_s):
-            self._signal(signal.SIGKILL)
+            self._wrapped.kill()
+            if not self._ended.wait(_KILL_S):
+                self._signal(signal.SIGKILL)
         self._ended.wait()
         # Somebody who left the group may keep the pipe open: its output is not waited for.
-        self._drainer.join(timeout=1.0)
+        self._drainer.join(timeout=_DRAIN_S)
 
     def last_line(self) -> str:
         """Return the last line of the output that is not blank, cut, or an empty text."""
         if not self.is_running:
-            self._drainer.join(timeout=1.0)  # until the log has it all
-        try:
-            with self.log.open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
-                text = log.read().decode(errors="replace")
-        except OSError:
-            return ""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        last = lines[-1][:_LINE_MOST] if lines else ""
-        return "".join(c if c.isprintable() else " " for c in last)
+            self._drainer.join(timeout=_DRAIN_S)  # until the log has it all
+        return self.output.last_line()
 
     def wait(self, timeout_s: float) -> bool:
         """Return whether the process has ended within the time."""
@@ -186,6 +190,7 @@ class BotProcess:
                 _signal_group(self.pid, number)
 
     def _watch(self) -> None:
+        self._wrapped.started(self.pid)
         if hasattr(os, "waitid"):
             # Until it is reaped, its number belongs to no other process group.
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
@@ -195,9 +200,22 @@ class BotProcess:
         else:  # macOS before Python 3.13
             code = self._process.wait()
             _signal_group(self.pid, signal.SIGKILL)
-        self.exit_text = _exit_text(code)
+        self._wrapped.close()
+        self.exit_text = _exit_text(self._wrapped.exit_code(code))
+        if self._wrapped.reason is not None:
+            self.exit_text += f": {self._wrapped.reason}"
+        if code in (enter.NOT_FOUND, enter.NOT_STARTED):
+            self.start_problem = self._told_by_sandbox()
         self._ended.set()
         self._on_exit(self.exit_text)
+
+    def _told_by_sandbox(self) -> str | None:
+        """Return why the program was not started, if its end means that it was not."""
+        self._drainer.join(timeout=_DRAIN_S)
+        told = enter.told(program_argv(self._argv)[0], self.output.last_line())
+        if told is None:
+            return None
+        return f"{_NOT_STARTED}: the program {self._argv[0]!r} of its `{self._key}` {told}"
 
 
 def _start_problem(argv: Sequence[str], error: Exception, key: str) -> str:
@@ -211,7 +229,7 @@ def _start_problem(argv: Sequence[str], error: Exception, key: str) -> str:
         return f"the program {argv[0]!r} of its `{key}` is not an executable file"
     if number == errno.ENOEXEC:
         return f"{argv[0]!r} of its `{key}` is no program: a script's first line names one with #!"
-    return f"{list(argv)}: {error}"
+    return f"{argv[0]!r} of its `{key}`: {error}"
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
@@ -228,29 +246,12 @@ def _exit_text(code: int) -> str:
         return f"signal {-code}"
 
 
-def _limit_memory(pid: int, memory_mb: int) -> None:
-    try:
-        import resource  # noqa: PLC0415 - prlimit is there on Linux only
-
-        size = memory_mb * 1024 * 1024
-        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
-    except (AttributeError, OSError):
-        return
-
-
-def _drain(pipe: IO[bytes], log_file: int, cap_bytes: int) -> None:
-    """Copy a process's output to its log up to the cap, and read on so that it never blocks."""
-    left = cap_bytes
+def _drain(pipe: IO[bytes], output: Output) -> None:
+    """Keep a process's output, and read on whatever happens so that it never blocks."""
     fd = pipe.fileno()
     try:
         while chunk := os.read(fd, _CHUNK):
-            if left <= 0:
-                continue
-            with contextlib.suppress(OSError):  # a full disk must not stop the bot
-                os.write(log_file, chunk[:left])
-                if len(chunk) >= left:
-                    os.write(log_file, b"\n(the log ends here: its cap is reached)\n")
-            left -= len(chunk)
+            output.write(chunk)
     finally:
-        os.close(log_file)
+        output.close()
         pipe.close()

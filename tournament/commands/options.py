@@ -8,13 +8,17 @@ import typer
 
 from referee.engine.presets import merge_overrides, parse_override
 from referee.engine.ruleset import RuleSetError
+from tournament.bots.sandbox.choose import AUTO, CHOICES
 from tournament.errors import UsageError
 from tournament.report.render import Format
 
 DEFAULT_DATA = Path("rummy-data")
 DATABASE_VARIABLE = "RUMMY_DATABASE"
 """Where the URL is better kept if it holds a password: others can read a command line."""
+SANDBOX_VARIABLE = "RUMMY_SANDBOX"
+DEFAULT_SANDBOX = AUTO
 _FORMATS = "|".join(Format)
+_SANDBOXES = "|".join(CHOICES)
 
 
 def _number(allowed: str) -> Callable[[str], int]:
@@ -43,6 +47,12 @@ def _format(text: str) -> Format:
         return Format(text.lower())
     except ValueError:
         raise typer.BadParameter(f"{text!r}: allowed is {_FORMATS}") from None
+
+
+def _sandbox(text: str) -> str:
+    if text.lower() not in CHOICES:
+        raise typer.BadParameter(f"{text!r}: allowed is {_SANDBOXES}")
+    return text.lower()
 
 
 DataOption = Annotated[
@@ -84,6 +94,10 @@ BotsOption = Annotated[
         metavar="FOLDER...",
         help="Folders of bots, or names of sample bots; more may follow.",
     ),
+]
+SubmittedOption = Annotated[
+    bool,
+    typer.Option("--submitted", help="Take all submitted bots too, the newest version of each."),
 ]
 SeatsOption = Annotated[
     int | None,
@@ -132,6 +146,30 @@ SeedOption = Annotated[
         metavar="N",
         parser=_number("0 or more"),
         help="Derive all deals from this number, so that the run can be repeated.",
+    ),
+]
+SandboxOption = Annotated[
+    str,
+    typer.Option(
+        "--sandbox",
+        metavar=_SANDBOXES,
+        parser=_sandbox,
+        envvar=SANDBOX_VARIABLE,
+        help="What holds bots back; auto is the best that works here.",
+    ),
+]
+BuildNetworkOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--build-network/--no-build-network",
+        help="Whether builds reach the network; default: those of all but untrusted bots.",
+    ),
+]
+BuildCachesOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--build-caches/--no-build-caches",
+        help="Whether builds write to your compilers' caches; default: sample bots alone.",
     ),
 ]
 

@@ -25,9 +25,11 @@ from tournament.commands.options import (
     SeatsOption,
     SeedOption,
     SetOption,
+    SubmittedOption,
     TablesOption,
     WorkersOption,
 )
+from tournament.commands.submitted import SubmittedBots
 from tournament.config import Config, Overrides, full_table
 from tournament.schedule.balance import Balance, Spread, balance
 from tournament.schedule.fixtures import SEATS_LEAST, Encounter, Entrant
@@ -60,6 +62,7 @@ def plan(
         typer.Argument(metavar="FILE.toml", help="What to plan; options are put over it."),
     ] = None,
     bots: BotsOption = None,
+    all_submitted: SubmittedOption = False,
     rules: RulesOption = None,
     changes: SetOption = None,
     seats: SeatsOption = None,
@@ -68,8 +71,8 @@ def plan(
     rounds: RoundsOption = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
-    _data: DataOption = DEFAULT_DATA,
-    _database: DatabaseOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
     format_: Annotated[
         PlanFormat,
         typer.Option(
@@ -97,10 +100,18 @@ def plan(
         seed=seed,
         preset=rules,
     )
-    asked = read_asked(arguments, bots, changes, options)
+    asked = read_asked(
+        arguments,
+        bots,
+        changes,
+        options,
+        submitted=SubmittedBots(data, database),
+        all_submitted=all_submitted,
+    )
     config = asked.config
+    config.untrusted_among([bot.name for bot in asked.bots])
     if asked.names_bots:  # what was left out is no part of the plan
-        config = replace(config, bots=tuple(str(bot.path) for bot in asked.bots))
+        config = replace(config, bots=asked.texts)
     sys.stdout.write(_written(config, asked.bots, format_))
 
 

@@ -9,21 +9,27 @@ from tournament.bots.find import find_bots
 from tournament.commands.asked import read_asked
 from tournament.commands.options import (
     DEFAULT_DATA,
+    DEFAULT_SANDBOX,
     BotsOption,
+    BuildCachesOption,
+    BuildNetworkOption,
     DatabaseOption,
     DataOption,
     EncountersOption,
     FormatOption,
     RoundsOption,
     RulesOption,
+    SandboxOption,
     SeatsOption,
     SeedOption,
     SetOption,
+    SubmittedOption,
     TablesOption,
     WorkersOption,
     rules_of,
 )
 from tournament.commands.playing import begin_and_play, resume_and_play
+from tournament.commands.submitted import SubmittedBots
 from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
 from tournament.report.render import Format
@@ -38,6 +44,7 @@ def run_command(
         typer.Argument(metavar="FILE.toml", help="What to play; options are put over it."),
     ] = None,
     bots: BotsOption = None,
+    all_submitted: SubmittedOption = False,
     rules: RulesOption = None,
     changes: SetOption = None,
     seats: SeatsOption = None,
@@ -46,6 +53,9 @@ def run_command(
     rounds: RoundsOption = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
+    sandbox: SandboxOption = DEFAULT_SANDBOX,
+    build_network: BuildNetworkOption = None,
+    build_caches: BuildCachesOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
 ) -> None:
@@ -69,8 +79,24 @@ def run_command(
         seed=seed,
         preset=rules,
     )
-    asked = read_asked(arguments, bots, changes, options)
-    begin_and_play(asked.config, asked.bots, data, asked.file, database=database)
+    asked = read_asked(
+        arguments,
+        bots,
+        changes,
+        options,
+        submitted=SubmittedBots(data, database),
+        all_submitted=all_submitted,
+    )
+    begin_and_play(
+        asked.config,
+        asked.bots,
+        data,
+        asked.file,
+        sandbox=sandbox,
+        build_network=build_network,
+        build_caches=build_caches,
+        database=database,
+    )
 
 
 def play(
@@ -81,6 +107,9 @@ def play(
     rules: RulesOption = None,
     changes: SetOption = None,
     seed: SeedOption = None,
+    sandbox: SandboxOption = DEFAULT_SANDBOX,
+    build_network: BuildNetworkOption = None,
+    build_caches: BuildCachesOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     format_: FormatOption = Format.TABLE,
@@ -94,7 +123,7 @@ def play(
       tournament play my-bot greedy
       tournament play random greedy counting --seed 1 --format json
     """  # noqa: D301 - \b keeps the lines below it as they are
-    found = find_bots(bots)
+    found = find_bots(bots, submitted=SubmittedBots(data, database))
     options = Overrides(
         seats=len(found),
         encounters=1,
@@ -108,7 +137,17 @@ def play(
         raise UsageError(f"{there_are(len(found))}: an encounter has 2–6")
     table = {**load_config(None, options).to_dict(), "format": SINGLE}
     config = from_table(table, "command line", stored=True)
-    begin_and_play(config, found, data, None, database=database, format_=format_)
+    begin_and_play(
+        config,
+        found,
+        data,
+        None,
+        sandbox=sandbox,
+        build_network=build_network,
+        build_caches=build_caches,
+        database=database,
+        format_=format_,
+    )
 
 
 def resume(
@@ -118,6 +157,7 @@ def resume(
         typer.Argument(metavar="ID", help="Which one; default: the latest unfinished."),
     ] = None,
     workers: WorkersOption = None,
+    sandbox: SandboxOption = DEFAULT_SANDBOX,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
 ) -> None:
@@ -125,4 +165,4 @@ def resume(
 
     What is stored stays; the rest is played on the deals that were planned.
     """
-    resume_and_play(data, tournament, workers, database=database)
+    resume_and_play(data, tournament, workers, sandbox=sandbox, database=database)

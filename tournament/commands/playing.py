@@ -8,9 +8,11 @@ from pathlib import Path
 import typer
 
 from tournament.bots.folder import BotFolder
+from tournament.bots.sandbox.wrapped import check_trust
 from tournament.commands import output
-from tournament.commands.options import DATABASE_VARIABLE
+from tournament.commands.options import DATABASE_VARIABLE, DEFAULT_SANDBOX
 from tournament.commands.output import people, say
+from tournament.commands.sandbox import open_sandbox
 from tournament.commands.verdict import verdict_view
 from tournament.commands.views import show_leaderboard, show_matches
 from tournament.config import Config
@@ -38,10 +40,17 @@ def begin_and_play(
     data: Path,
     file: Path | None,
     *,
+    sandbox: str = DEFAULT_SANDBOX,
+    build_network: bool | None = None,
+    build_caches: bool | None = None,
     database: str | None = None,
     format_: Format = Format.TABLE,
 ) -> None:
-    """Store a new tournament and play it."""
+    """Store a new tournament and play it, in the wanted sandbox or not at all.
+
+    What builds may do is up to build_rights where it is None.
+    """
+    check_trust(opened := open_sandbox(sandbox, data), run.untrusted_among(config, bots))
     with sigterm_interrupts(), Store.open(data, database) as store:
         planned = config.match_count(len(bots))
         if LONG_PLAN <= planned <= MATCHES_MOST:
@@ -49,7 +58,18 @@ def begin_and_play(
         tournament = run.new_id()
         with store.lock(tournament):
             try:
-                run.begin(store, data, config, bots, file, tournament, tell=say)
+                run.begin(
+                    store,
+                    data,
+                    config,
+                    bots,
+                    file,
+                    tournament,
+                    sandbox=opened,
+                    build_network=build_network,
+                    build_caches=build_caches,
+                    tell=say,
+                )
             except KeyboardInterrupt:
                 if _is_stored(store, tournament):
                     go_on = _resume(store, tournament, data)
@@ -57,18 +77,24 @@ def begin_and_play(
                 else:
                     say("interrupted while planning: nothing is stored")
                 raise typer.Exit(INTERRUPTED_EXIT) from None
-            play_locked(store, data, tournament, None, format_)
+            play_locked(store, data, tournament, None, opened.name, format_)
 
 
 def resume_and_play(
-    data: Path, tournament: str | None, workers: int | None, *, database: str | None = None
+    data: Path,
+    tournament: str | None,
+    workers: int | None,
+    *,
+    sandbox: str = DEFAULT_SANDBOX,
+    database: str | None = None,
 ) -> None:
     """Go on with a tournament, or the latest that is not finished."""
     with sigterm_interrupts(), Store.open(data, database, create=False) as store:
         chosen = store.tournament(tournament) if tournament else run.latest_unfinished(store)
         with store.lock(chosen.id):
-            run.check_unchanged(store, data, chosen)
-            play_locked(store, data, chosen.id, workers, verb="goes on in")
+            opened = open_sandbox(sandbox, data)
+            run.check_unchanged(store, data, chosen, sandbox=opened)
+            play_locked(store, data, chosen.id, workers, opened.name, verb="goes on in")
 
 
 def _is_stored(store: Store, tournament: str) -> bool:
@@ -92,15 +118,21 @@ def play_locked(
     data: Path,
     tournament: str,
     workers: int | None,
+    sandbox: str,
     format_: Format = Format.TABLE,
     verb: str = "in",
 ) -> None:
-    """Play what is pending, show what came of it, and leave with the right exit code."""
+    """Play what is pending, show what came of it, and leave with the right exit code.
+
+    `sandbox` names the tier that bots are started in.
+    """
     chosen = store.tournament(tournament)
     config = run.stored_config(chosen)
     count = run.worker_count(config.workers if workers is None else workers)
     say(f"tournament {tournament} {verb} {store.name}")
-    playing = run.play(store, data, chosen, workers=count, progress=make_progress(people))
+    playing = run.play(
+        store, data, chosen, workers=count, progress=make_progress(people), sandbox=sandbox
+    )
     try:
         run_until_signal(playing, lambda: say("stopping: ending the bots …"))
     except Interrupted:

@@ -8,17 +8,22 @@ from tournament.bots.find import find_bots
 from tournament.commands import output
 from tournament.commands.options import (
     DEFAULT_DATA,
+    DEFAULT_SANDBOX,
+    BuildCachesOption,
+    BuildNetworkOption,
     DatabaseOption,
     DataOption,
     FormatOption,
     IdOption,
     RulesOption,
+    SandboxOption,
     SeedOption,
     SetOption,
     WorkersOption,
     rules_of,
 )
 from tournament.commands.playing import begin_and_play
+from tournament.commands.submitted import SubmittedBots
 from tournament.commands.verdict import verdict_view
 from tournament.config import Overrides, from_table, load_config
 from tournament.errors import UsageError
@@ -58,6 +63,9 @@ def play_test(
     changes: SetOption = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
+    sandbox: SandboxOption = DEFAULT_SANDBOX,
+    build_network: BuildNetworkOption = None,
+    build_caches: BuildCachesOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     format_: FormatOption = Format.TABLE,
@@ -79,7 +87,7 @@ def play_test(
         Sprt(elo0=elo0, elo1=elo1, alpha=alpha, beta=beta)
     except ValueError as error:
         raise UsageError(f"command line: {error}") from error
-    found = find_bots([bot, opponent])
+    found = find_bots([bot, opponent], submitted=SubmittedBots(data, database))
     if len(found) != 2:
         raise UsageError(f"{there_are(len(found))}: a test is between two")
     options = Overrides(
@@ -97,7 +105,17 @@ def play_test(
         "sprt": {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta},
     }
     config = from_table(table, "command line", stored=True)
-    begin_and_play(config, found, data, None, database=database, format_=format_)
+    begin_and_play(
+        config,
+        found,
+        data,
+        None,
+        sandbox=sandbox,
+        build_network=build_network,
+        build_caches=build_caches,
+        database=database,
+        format_=format_,
+    )
 
 
 def verdict(

@@ -3,14 +3,17 @@
 import itertools
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tournament.bots.builds import build_rights
 from tournament.bots.folder import BotFolder, changed_files, content_hash, read_bot_folder
 from tournament.bots.frozen import freeze, frozen_folder, is_intact
 from tournament.bots.guard import Guard
+from tournament.bots.sandbox.limits import MEMORY_MB
+from tournament.bots.sandbox.wrapped import Sandbox, check_trust
 from tournament.config import WORKERS_MOST, Config, differences, from_table, read_config
 from tournament.errors import ConfigError, ResumeError, UsageError
 from tournament.runner.chance import salts_for, secrets_for
@@ -29,6 +32,7 @@ from tournament.worker.messages import BotSpec, Setup
 from tournament.worker.sockets import socket_folder
 
 _FILES_NAMED = 5
+_LADDER = "ladder"
 
 
 def new_id() -> str:
@@ -44,16 +48,35 @@ def begin(
     file: Path | None,
     tournament: str | None = None,
     *,
+    sandbox: Sandbox,
+    build_network: bool | None = None,
+    build_caches: bool | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> str:
     """Plan a tournament, freeze its bots, store the plan with its secrets, and return the id.
 
-    `tell` hears of what takes long.
+    Builds may do what build_rights says. `tell` hears of what takes long.
     Interrupted or killed it leaves no half tournament: the plan is stored as a whole, and last.
     """
     plan = config.first_plan([Entrant(bot.name, bot.content_hash) for bot in bots])
+    untrusted = untrusted_among(config, bots)
+    check_trust(sandbox, untrusted)
+    config = replace(config, untrusted=untrusted)
     for bot in bots:
-        freeze(bot, data_dir, tell=tell)
+        rights = build_rights(
+            bot,
+            is_untrusted=bot.name in untrusted,
+            network=build_network,
+            caches=build_caches,
+        )
+        freeze(
+            bot,
+            data_dir,
+            sandbox=sandbox,
+            build_network=rights.has_network,
+            build_caches=rights.has_caches,
+            tell=tell,
+        )
     by_encounter = secrets_for(config.seed, plan)
     stored = config.to_dict()
     if file is not None:
@@ -64,7 +87,7 @@ def begin(
         tournament,
         config=stored,
         config_hash=config.hash,
-        entries=[_entry(bot) for bot in bots],
+        entries=[entry_of(bot) for bot in bots],
         plan=plan,
         secrets=by_encounter,
         salts=salts_for(config.seed, plan, by_encounter),
@@ -72,7 +95,15 @@ def begin(
     return tournament
 
 
-def _entry(bot: BotFolder) -> Entry:
+def untrusted_among(config: Config, bots: Iterable[BotFolder]) -> tuple[str, ...]:
+    """Return the names of the bots that nobody vouches for. Raises ConfigError."""
+    bots = list(bots)
+    marked = config.untrusted_among([bot.name for bot in bots])
+    return tuple(bot.name for bot in bots if bot.is_untrusted or bot.name in marked)
+
+
+def entry_of(bot: BotFolder) -> Entry:
+    """Return a bot as the store keeps it."""
     return Entry(
         bot=bot.name,
         version=bot.version,
@@ -94,36 +125,55 @@ def stored_config(tournament: Tournament) -> Config:
 
 
 def latest_unfinished(store: Store) -> Tournament:
-    """Return the latest tournament that is not finished. Raises ResumeError."""
+    """Return the latest tournament that is not finished. Raises ResumeError.
+
+    A ladder is never finished, and goes on in its own way.
+    """
     for tournament in store.tournaments():
-        if tournament.status != FINISHED:
+        if tournament.status != FINISHED and not is_ladder(tournament):
             return tournament
     raise ResumeError(f"{store.name} has no unfinished tournament: `tournament run` begins one")
 
 
-def check_unchanged(store: Store, data_dir: Path, tournament: Tournament) -> None:
+def is_ladder(tournament: Tournament) -> bool:
+    """Whether it is a standing ladder, which `tournament ladder` plays."""
+    return tournament.config.get("format") == _LADDER
+
+
+def check_unchanged(
+    store: Store, data_dir: Path, tournament: Tournament, *, sandbox: Sandbox
+) -> None:
     """Raise ResumeError if bots, file or rules are not what the tournament was begun with.
 
     Sources that are gone do no harm: bots play from their frozen copies. A copy that is gone or was
-    changed is made again from its source.
+    changed is made again from its source. Raises SandboxError if the sandbox is too weak for a bot.
     """
+    if is_ladder(tournament):
+        raise UsageError(f"{tournament.id} is a ladder: `tournament ladder` goes on with it")
     if stored_config(tournament).hash != tournament.config_hash:
         raise ResumeError(
             f"tournament {tournament.id} was begun under rules or defaults that this version of"
             " rummy-referee reads differently: resume it with the version that began it"
         )
+    entries = store.entries(tournament.id)
+    untrusted = stored_config(tournament).untrusted_among([entry.bot for entry in entries])
+    check_trust(sandbox, untrusted)
     try:
-        for entry in store.entries(tournament.id):
-            _check_bot(entry, data_dir)
+        for entry in entries:
+            _check_bot(entry, data_dir, sandbox, is_untrusted=entry.bot in untrusted)
         _check_file(tournament)
     except UsageError as error:
         raise ResumeError(f"tournament {tournament.id} can't go on: {error}") from error
 
 
-def _check_bot(entry: Entry, data_dir: Path) -> None:
+def _check_bot(entry: Entry, data_dir: Path, sandbox: Sandbox, *, is_untrusted: bool) -> None:
     copy, folder = frozen_folder(data_dir, entry.content_hash), Path(entry.folder)
     ignore = entry.manifest.get("ignore", [])
     assert isinstance(ignore, list)
+    if folder == copy:  # it was submitted: the copy is all there is
+        if not is_intact(copy):
+            raise ResumeError(f"the copy of {entry.bot} is gone or was changed: {copy}")
+        return
     is_same = folder.is_dir() and content_hash(folder, ignore) == entry.content_hash
     if not is_intact(copy):
         if not is_same:
@@ -132,7 +182,15 @@ def _check_bot(entry: Entry, data_dir: Path) -> None:
                 f" {'was changed' if copy.is_dir() else 'is gone'}: {copy}. It is made again when"
                 f" {folder} is as it was"
             )
-        freeze(read_bot_folder(folder), data_dir)
+        bot = read_bot_folder(folder)
+        rights = build_rights(bot, is_untrusted=is_untrusted)
+        freeze(
+            bot,
+            data_dir,
+            sandbox=sandbox,
+            build_network=rights.has_network,
+            build_caches=rights.has_caches,
+        )
     elif folder.is_dir() and not is_same:
         built = bool(entry.manifest.get("build"))
         files = changed_files(copy, folder, built=built, ignore=ignore)
@@ -162,11 +220,15 @@ def log_folder(data_dir: Path, tournament: str) -> Path:
     return data_dir.resolve() / "logs" / tournament
 
 
-def make_setup(config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path) -> Setup:
-    """Return what every worker is told once."""
+def make_setup(
+    config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path, sandbox: str
+) -> Setup:
+    """Return what every worker is told once; `sandbox` is the tier's name."""
     return Setup(
         socket_dir="",  # each worker gets its own
         log_dir=str(log_dir / "bots"),
+        sandbox=sandbox,
+        hidden=(str(data_dir.resolve()),),
         preset=config.preset,
         overrides=config.overrides,
         time_control=asdict(config.time_control),
@@ -185,7 +247,8 @@ def _bot_spec(entry: Entry, data_dir: Path) -> BotSpec:
         version=entry.version,
         folder=str(frozen_folder(data_dir, entry.content_hash)),
         run=tuple(run),
-        memory_mb=limits.get("memory_mb"),
+        memory_mb=limits.get("memory_mb", MEMORY_MB),
+        tcp=limits.get("tcp", False),
     )
 
 
@@ -207,17 +270,19 @@ async def play(
     *,
     workers: int,
     progress: ProgressView,
+    sandbox: str,
     command: Sequence[str] = COMMAND,
 ) -> list[Unplayed]:
     """Play what is pending, by as many rounds as there are, and return what could not be played.
 
-    Whoever calls it holds the tournament's lock.
+    Workers start bots in the tier named `sandbox`, and in no other. Whoever calls it holds the
+    tournament's lock.
     """
     if tournament.status == FINISHED:
         return []
     config = stored_config(tournament)
     log_dir = log_folder(data_dir, tournament.id)
-    setup = make_setup(config, store.entries(tournament.id), data_dir, log_dir)
+    setup = make_setup(config, store.entries(tournament.id), data_dir, log_dir, sandbox)
     pending = store.pending(tournament.id)
     _begin_progress(store, tournament, config, len(pending), progress)
     course = _course(store, tournament.id, config, progress)

@@ -13,6 +13,7 @@ from typing import IO, Self
 from tournament.bots.guard import Guard
 from tournament.bots.launch import import_paths
 from tournament.bots.leftovers import kill_leftover_group, process_mark
+from tournament.bots.output import plain_lines
 from tournament.errors import WorkerError
 from tournament.worker.messages import (
     LINE_LIMIT_BYTES,
@@ -216,7 +217,7 @@ class WorkerProcess:
 
     def _log_tail(self) -> str:
         try:
-            tail = self._log.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
+            tail = plain_lines(self._log.read_bytes()[-_LOG_TAIL:])
         except OSError as error:
             return f"{self._log} can't be read: {error.strerror}"
         return f"{self._log} ends with:\n{tail}" if tail else f"it wrote nothing to {self._log}"

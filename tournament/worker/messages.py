@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
+from tournament.bots.sandbox.limits import MEMORY_MB
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 
@@ -26,18 +27,22 @@ class BotSpec:
     version: str
     folder: str
     run: tuple[str, ...]
-    memory_mb: int | None = None
+    memory_mb: int = MEMORY_MB
+    tcp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """All that stays the same while a worker lives. `warm` is how many bots it keeps running.
 
-    Bots' output goes below `log_dir`, which all workers of a run share.
+    Bots' output goes below `log_dir`, which all workers of a run share. `sandbox` is the tier that
+    bots run in; `hidden` are folders that none of them may see.
     """
 
     socket_dir: str
     log_dir: str
+    sandbox: str
+    hidden: tuple[str, ...]
     preset: str
     overrides: Mapping[str, object]
     time_control: Mapping[str, int]
@@ -171,7 +176,8 @@ def _bytes_again(table: dict[str, Any]) -> object:
 
 def _setup(body: dict[str, Any]) -> Setup:
     bots = tuple(BotSpec(**{**bot, "run": tuple(bot["run"])}) for bot in body.pop("bots"))
-    return Setup(bots=bots, **body)
+    hidden = tuple(body.pop("hidden"))
+    return Setup(bots=bots, hidden=hidden, **body)
 
 
 def _play_leg(body: dict[str, Any]) -> PlayLeg:

@@ -7,16 +7,18 @@ forfeited or ended is not used again.
 import asyncio
 import contextlib
 import itertools
-import os
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tournament.bots.launch import KILLED, BotProcess, schema_folder, scrubbed_environment
+from tournament.bots.launch import KILLED, BotProcess
 from tournament.bots.leftovers import process_mark
-from tournament.bots.logs import new_log
+from tournament.bots.logs import match_log, new_log
+from tournament.bots.sandbox.limits import Limits
+from tournament.bots.sandbox.wrapped import Sandbox, SandboxError
+from tournament.bots.start import Program, start_bot
 from tournament.errors import LaunchError
 from tournament.worker.messages import (
     PUBLIC_WORDS,
@@ -38,6 +40,9 @@ KILLED_S = 0.25
 Whoever kills everything, as a container's end does, takes this worker and the runner in that time,
 and the leg is played again instead of being the bot's loss. A bot gains nothing by killing itself.
 """
+
+LINGER_S = 1.0
+"""How long after a match what a bot writes is still taken for a part of it."""
 
 Key = tuple[str, int]
 """Name of the bot and leg index."""
@@ -79,9 +84,15 @@ class BotPool:
     """Bots by name and leg. `report` tells the runner about processes."""
 
     def __init__(
-        self, gate: Gate, address: str, setup: Setup, report: Callable[[Message], None]
+        self,
+        gate: Gate,
+        address: str,
+        setup: Setup,
+        sandbox: Sandbox,
+        report: Callable[[Message], None],
     ) -> None:
         self._gate = gate
+        self._sandbox = sandbox
         self._address = address
         self._setup = setup
         self._report = report
@@ -100,11 +111,31 @@ class BotPool:
         if fresh:
             await self._retire(keys)
         await self._make_room(keys)
-        return list(
-            await asyncio.gather(
-                *(self._token(key, is_withdrawn=key[0] in withdrawn) for key in keys)
-            )
+        tokens = await asyncio.gather(
+            *(self._token(key, is_withdrawn=key[0] in withdrawn) for key in keys),
+            return_exceptions=True,  # all starts have ended, whatever one of them met
         )
+        return [_token_or_error(token) for token in tokens]
+
+    def begin_match(self, names: Collection[str], leg: int, match_id: str) -> None:
+        """Have what these bots write go to their logs of the match."""
+        for process, log in self._logged(names, leg, match_id):
+            process.output.begin_match(log)
+
+    def end_match(self, names: Collection[str], leg: int, match_id: str) -> None:
+        """Have it go there for a moment yet, for what is under way, and then to their own logs."""
+        loop = asyncio.get_running_loop()
+        for process, log in self._logged(names, leg, match_id):
+            loop.call_later(LINGER_S, process.output.end_match, log)
+
+    def _logged(
+        self, names: Collection[str], leg: int, match_id: str
+    ) -> Iterator[tuple[BotProcess, Path]]:
+        folder = Path(self._setup.log_dir)
+        for name in names:
+            running = self._running.get((name, leg))
+            if running is not None and running.process is not None:
+                yield running.process, match_log(folder, name, match_id)
 
     async def failures(self, names: Collection[str], leg: int) -> tuple[BotFailure, ...]:
         """Return what went wrong with the processes of these bots, which forfeited by them."""
@@ -116,9 +147,9 @@ class BotPool:
         if failure is Failure.ENDED:
             text = f"ended with {text}" + ("" if running.said_hello else " before its hello")
         process = running.process
-        if process is None:
+        if process is None or failure is Failure.NOT_STARTED:
             return BotFailure(name, leg, failure, text)
-        return BotFailure(name, leg, failure, text, process.last_line(), str(process.log))
+        return BotFailure(name, leg, failure, text, process.last_line(), str(process.output.log))
 
     def _not_ready(self) -> str:
         startup_ms = self._setup.time_control.get("startup_ms", 0)
@@ -159,15 +190,8 @@ class BotPool:
         return running.token
 
     async def _start(self, bot: BotSpec, leg: int, running: _Running) -> None:
-        folder = Path(bot.folder)
         # What a bot keeps in its home is gone with it; the frozen copy stays as it is.
         running.home = Path(self._setup.socket_dir, f"home-{next(self._homes)}")
-        running.home.mkdir(mode=0o700, parents=True)
-        environment = scrubbed_environment(running.home, os.environ) | {
-            "RUMMY_REFEREE": self._address,
-            "RUMMY_TOKEN": running.token,
-            "RUMMY_PROTO": str(schema_folder()),
-        }
         loop = asyncio.get_running_loop()
 
         def ended(text: str) -> None:
@@ -176,18 +200,20 @@ class BotPool:
                 loop.call_soon_threadsafe(self._ended, running, text)
 
         try:
-            running.process = BotProcess(
-                bot.run,
-                folder=folder,
-                environment=environment,
+            running.home.mkdir(mode=0o700, parents=True)
+            running.process = start_bot(
+                self._sandbox,
+                Program(Path(bot.folder), bot.run, Limits(memory_mb=bot.memory_mb, tcp=bot.tcp)),
+                address=self._address,
+                token=running.token,
+                home=running.home,
                 log=new_log(Path(self._setup.log_dir), bot.name, leg),
-                memory_mb=bot.memory_mb,
                 on_exit=ended,
             )
         except LaunchError as error:
             self._report_exit(running, Failure.NOT_STARTED, str(error))
             return
-        except OSError:
+        except (OSError, SandboxError):
             # Not the bot's fault: nobody forfeits, the leg has no result.
             await self._retire([(bot.name, leg)])
             raise
@@ -207,7 +233,9 @@ class BotPool:
     def _ended(self, running: _Running, text: str) -> None:
         assert running.process is not None
         self._report(BotEnded(pid=running.process.pid))
-        if text == KILLED:
+        if running.process.start_problem is not None:
+            self._report_exit(running, Failure.NOT_STARTED, running.process.start_problem)
+        elif text == KILLED:
             loop = asyncio.get_running_loop()
             loop.call_later(KILLED_S, self._report_exit, running, Failure.ENDED, text)
         else:
@@ -235,3 +263,9 @@ class BotPool:
             await asyncio.to_thread(running.process.stop)
         if running.home is not None:
             await asyncio.to_thread(shutil.rmtree, running.home, ignore_errors=True)
+
+
+def _token_or_error(token: str | BaseException) -> str:
+    if isinstance(token, BaseException):
+        raise token
+    return token

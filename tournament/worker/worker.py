@@ -16,6 +16,8 @@ from typing import Protocol
 from referee.engine.presets import make_ruleset
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from tournament.bots.sandbox.choose import choose
+from tournament.bots.sandbox.wrapped import SandboxError
 from tournament.bots.scratch import remove_abandoned
 from tournament.worker.messages import (
     Acknowledged,
@@ -60,8 +62,14 @@ class Worker:
             return
         if not isinstance(setup, Setup):
             raise TypeError(f"the first message must be a Setup, not {setup!r}")
+        try:
+            sandbox = choose(setup.sandbox, hidden=[Path(folder) for folder in setup.hidden])
+        except SandboxError as error:
+            # It worked for the runner a moment ago, which shows what the log ends with.
+            sys.stderr.write(f"{error}\n")
+            return
         [address] = await self._referee.listen(f"unix:{setup.socket_dir}/referee.sock")
-        pool = BotPool(self._referee, address, setup, self._send)
+        pool = BotPool(self._referee, address, setup, sandbox, self._send)
         try:
             self._send(Ready())
             while (message := await self._next()) is not None:
@@ -110,8 +118,10 @@ class Worker:
 
     async def _play(self, setup: Setup, pool: BotPool, leg: PlayLeg) -> Result:
         tokens = await pool.seat(leg.seats, leg.leg, fresh=leg.fresh, withdrawn=leg.withdrawn)
+        pool.begin_match(leg.seats, leg.leg, leg.match_id)
         result = await self._referee.play(match_spec(setup, leg), tokens)
         failures = await pool.failures(_failed(leg.seats, result), leg.leg)
+        pool.end_match(leg.seats, leg.leg, leg.match_id)
         if not result.has_result:
             await pool.dismiss(leg.seats, leg.leg)
         seats = zip(leg.seats, result.seats, strict=True)

@@ -15,8 +15,8 @@ from tournament.bots.sandbox.users import find_users
 from tournament.bots.sandbox.watch import MemoryWatch
 from tournament.bots.sandbox.wrapped import Sandbox, SandboxError
 
-AUTO = "auto"
-CHOICES = (AUTO, "bubblewrap", "rlimits", "none")
+AUTO, BUBBLEWRAP = "auto", "bubblewrap"
+CHOICES = (AUTO, BUBBLEWRAP, "rlimits", "none")
 _TRIAL_S = 20.0
 _MOST = 300
 _WORDS = "it worked"

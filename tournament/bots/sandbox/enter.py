@@ -60,8 +60,18 @@ def become(argv: list[str]) -> None:
         text, code = "is not an executable file, or not for this user", NOT_STARTED
     except OSError as error:
         text, code = f"could not be started: {error.strerror}", NOT_STARTED
-    os.write(2, f"sandbox: the program {argv[0]!r} {text}\n".encode())
+    os.write(2, f"{_before(argv[0])}{text}\n".encode(errors="replace"))
     os._exit(code)
+
+
+def _before(program: str) -> str:
+    return f"sandbox: the program {program!r} "
+
+
+def told(program: str, line: str) -> str | None:
+    """Return what a line of output says about a program that was not started, if it does."""
+    before = _before(program)
+    return line[len(before) :] if line.startswith(before) else None
 
 
 def _forward_beside(socket_path: str) -> str:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+MEMORY_MB = 512
+"""What a bot has unless its bot.toml says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -11,7 +14,7 @@ class Limits:
     referee, for clients that can't dial a unix socket.
     """
 
-    memory_mb: int = 512
+    memory_mb: int = MEMORY_MB
     processes: int = 64
     """Threads count as processes."""
     open_files: int = 256

@@ -31,6 +31,14 @@ class Tree:
         except (OSError, ValueError):  # closed
             return True
 
+    def is_inside(self) -> bool:
+        """Return whether it sees files of its own by now. Raises OSError when it has ended.
+
+        Until bubblewrap has changed its root, `inside` names this machine's own files.
+        """
+        root, own = os.stat(self.inside("/")), os.stat("/")  # noqa: PTH116 - often done
+        return (root.st_dev, root.st_ino) != (own.st_dev, own.st_ino)
+
     def inside(self, path: str) -> Path:
         """Return how to name a path inside from outside."""
         return Path(f"/proc/{self._first}/root{path}")

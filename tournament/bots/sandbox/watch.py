@@ -68,6 +68,8 @@ class MemoryWatch:
 def excess(tree: Tree, most_bytes: int) -> str | None:
     """Return in words what a tree has too much of, if anything."""
     try:
+        if not tree.is_inside():
+            return None  # all processes of this machine would count
         processes = list(tree.processes())
         # Quick and never too low; what is in files and libraries is subtracted only when needed.
         if sum(map(_resident, processes)) > most_bytes:
