@@ -16,11 +16,12 @@ from sqlalchemy import Connection, Engine, MetaData, create_engine, inspect, tex
 
 import tournament
 from tests.tournament.conftest import Place
-from tests.tournament.fakes import match_result, store_plan
+from tests.tournament.fakes import entry, match_result, store_plan
 from tournament.errors import StoreError
 from tournament.report.results import load
 from tournament.store import upgrade
 from tournament.store.queries import leg_results, matches, record
+from tournament.store.registry import Registry, registrations_in
 from tournament.store.schema import metadata
 from tournament.store.sqlite import FILE_NAME
 from tournament.store.store import Store
@@ -111,6 +112,10 @@ def _first_result(insert: object, position: int, when: str) -> None:
     insert("records", key | {"record_hash": "00", "data": bytes.fromhex("789c030000000001")})
 
 
+def _other_step(found: str) -> str:
+    return f"has tables of step {found}, and only {upgrade.HEAD} can be shown"
+
+
 def test_a_tournament_that_an_earlier_version_began_goes_on(place: Place) -> None:
     with _changing(place) as db:
         _first_tables(db)
@@ -165,10 +170,28 @@ def test_a_step_back_keeps_the_results(place: Place) -> None:
         store.save_result("t1", leg.fixture_id, match_result([1, 2]))
     with _changing(place) as db:
         command.downgrade(_config(db), "0001")
-    with pytest.raises(StoreError, match="has tables of step 0001, and only 0002 can be shown"):
+    with pytest.raises(StoreError, match=_other_step("0001")):
         place.view()
     with place.open() as store:
         assert [row.sequence for row in matches(store, "t1")] == [1] + [None] * 5
+
+
+def test_a_step_back_takes_the_registrations_and_keeps_the_rest(place: Place) -> None:
+    with place.open() as store:
+        leg = store_plan(store)[0].legs[0]
+        store.save_result("t1", leg.fixture_id, match_result([1, 2]))
+        Registry(store).register(entry("a"), is_elsewhere=False)
+    with _changing(place) as db:
+        command.downgrade(_config(db), "0002")
+        assert "registrations" not in inspect(db).get_table_names()
+    assert registrations_in(place.data, place.url) == []  # and nothing is brought up to date
+    with pytest.raises(StoreError, match=_other_step("0002")):
+        place.view()
+    with place.open() as store:
+        assert Registry(store).all() == []
+        assert [row.sequence for row in matches(store, "t1")] == [1] + [None] * 5
+        Registry(store).register(entry("a"), is_elsewhere=False)
+        assert [one.bot for one in Registry(store).all()] == ["a"]
 
 
 def test_the_newest_step_is_the_one_the_code_expects() -> None:
@@ -181,7 +204,7 @@ def test_a_database_of_a_newer_version_is_refused(place: Place) -> None:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="was made by another version of rummy-referee"):
         place.open()
-    with pytest.raises(StoreError, match="has tables of step 9999, and only 0002 can be shown"):
+    with pytest.raises(StoreError, match=_other_step("9999")):
         place.view()
 
 

@@ -218,7 +218,7 @@ def test_a_connection_that_breaks_in_a_transaction_leaves_nothing_of_it(
         leg = store_plan(store)[0].legs[0]
 
         def write() -> None:
-            with store._writing("t1") as db:
+            with store.writing("t1") as db:
                 db.execute(text("UPDATE tournaments SET status = 'broken'"))
                 pid = db.execute(text("SELECT pg_backend_pid()")).scalar()
                 postgres_server.run_sql(f"SELECT pg_terminate_backend({pid}, 60000)")

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from sqlalchemy import Connection, Engine, exc
 
-from tournament.errors import StoreError
+from tournament.errors import StoreError, TablesError
 from tournament.store.upgrade import HEAD, revision, upgrade
 
 
@@ -64,13 +64,13 @@ class Database(ABC):
         """One transaction that keeps every other process from changing the tables."""
 
     def check_tables(self) -> None:
-        """Raise StoreError unless the tables are those that this version reads."""
+        """Raise TablesError unless the tables are those that this version reads."""
         with self.explained(), self.reading() as connection:
             found = revision(connection)
         if found is None:
-            raise StoreError(f"{self.name} holds no tournaments: `tournament run` begins one")
+            raise TablesError(f"{self.name} holds no tournaments: `tournament run` begins one")
         if found != HEAD:
-            raise StoreError(
+            raise TablesError(
                 f"{self.name} has tables of step {found}, and only {HEAD} can be shown:"
                 " `tournament resume` or `run` brings older ones up to date,"
                 " newer ones need the rummy-referee that made them"

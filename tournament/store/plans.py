@@ -25,25 +25,7 @@ def insert_entries(db: Connection, tournament: str, entries: Sequence[Entry]) ->
     """Store which bots take part, and from what content they play."""
     # In one order for all, so that two who store the same bots can't wait for each other.
     for entry in sorted(entries, key=lambda entry: entry.bot):
-        _insert_once(
-            db,
-            t.bots.insert().values(
-                name=entry.bot,
-                author=storable(entry.author),
-                language=storable(entry.language),
-                created=now(),
-            ),
-        )
-        _insert_once(
-            db,
-            t.versions.insert().values(
-                content_hash=entry.content_hash,
-                bot=entry.bot,
-                version=storable(entry.version),
-                manifest=json.dumps(entry.manifest),
-                created=now(),
-            ),
-        )
+        insert_version(db, entry)
     db.execute(
         t.entries.insert(),
         [
@@ -55,6 +37,29 @@ def insert_entries(db: Connection, tournament: str, entries: Sequence[Entry]) ->
             }
             for entry in entries
         ],
+    )
+
+
+def insert_version(db: Connection, entry: Entry) -> None:
+    """Store a bot and its version, unless they are there already."""
+    _insert_once(
+        db,
+        t.bots.insert().values(
+            name=entry.bot,
+            author=storable(entry.author),
+            language=storable(entry.language),
+            created=now(),
+        ),
+    )
+    _insert_once(
+        db,
+        t.versions.insert().values(
+            content_hash=entry.content_hash,
+            bot=entry.bot,
+            version=storable(entry.version),
+            manifest=json.dumps(entry.manifest),
+            created=now(),
+        ),
     )
 
 

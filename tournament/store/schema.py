@@ -60,6 +60,22 @@ tournaments = Table(
     Column("counted", Integer, nullable=True),  # encounters that count, in plan order; null: all
 )
 
+registrations = Table(
+    "registrations",
+    metadata,
+    Column("content_hash", String(64), ForeignKey("versions.content_hash"), primary_key=True),
+    Column("bot", String(64), ForeignKey("bots.name"), nullable=False),
+    Column("version", String(64), nullable=False),
+    Column("number", Integer, nullable=False),  # 1, 2, … as the versions of the bot came in
+    Column("is_elsewhere", Boolean, nullable=False),  # its author runs it and it dials in
+    Column("is_untrusted", Boolean, nullable=False),  # to be played behind walls only
+    Column("token_key", String(64), nullable=True, unique=True),  # hash of its token
+    Column("created", String(32), nullable=False),
+    Column("withdrawn", String(32), nullable=True),  # since when
+    Column("paused", Text, nullable=True),  # why the ladder does not seat it
+    UniqueConstraint("bot", "version"),
+)
+
 entries = Table(
     "entries",
     metadata,

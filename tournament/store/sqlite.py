@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from tournament.store.schema import metadata, records
 FILE_NAME = "rummy.sqlite3"
 
 _BUSY_MS = 10_000
+_AGAIN_S = 0.01
 
 
 class SQLite(Database):
@@ -236,13 +238,23 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transactions leave out DDL; `_begin` opens them instead.
     connection.isolation_level = None
-    for pragma in (
-        f"busy_timeout = {_BUSY_MS}",
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "foreign_keys = ON",
-    ):
+    for pragma in (f"busy_timeout = {_BUSY_MS}", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Have the file written by way of a log, for good; SQLite itself waits for nobody here."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").close()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

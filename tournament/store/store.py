@@ -100,7 +100,7 @@ class Store:
 
         `secrets` are by encounter id, `salts` by fixture id.
         """
-        with self._writing(tournament) as db:
+        with self.writing(tournament) as db:
             db.execute(
                 t.tournaments.insert().values(
                     id=tournament,
@@ -121,7 +121,7 @@ class Store:
         salts: Mapping[str, bytes],
     ) -> None:
         """Store a later round in one transaction. Encounters that are stored already stay."""
-        with self._writing(tournament) as db:
+        with self.writing(tournament) as db:
             self._lock_row(db, tournament)
             query = select(t.encounters.c.encounter).where(t.encounters.c.tournament == tournament)
             known = set(db.execute(query).scalars())
@@ -195,7 +195,7 @@ class Store:
 
         `counted` is how many encounters of the plan, from its beginning, count: None for all.
         """
-        with self._writing(tournament) as db:
+        with self.writing(tournament) as db:
             db.execute(
                 update(t.tournaments)
                 .where(t.tournaments.c.id == tournament)
@@ -215,7 +215,7 @@ class Store:
         key = {"tournament": tournament, "fixture": fixture}
         head = result.record_hash.hex()
         record = zlib.compress(result.record)
-        with self._writing(tournament) as db:
+        with self.writing(tournament) as db:
             self._lock_row(db, tournament)
             planned = db.execute(_planned_and_stored(tournament, fixture)).first()
             if planned is None:
@@ -257,7 +257,7 @@ class Store:
 
     def note_abort(self, tournament: str, fixture: str, text: str) -> None:
         """Count an attempt of a leg that ended without a result."""
-        with self._writing(tournament) as db:
+        with self.writing(tournament) as db:
             db.execute(
                 update(t.fixtures)
                 .where(t.fixtures.c.tournament == tournament, t.fixtures.c.fixture == fixture)
@@ -265,7 +265,8 @@ class Store:
             )
 
     @contextmanager
-    def _writing(self, tournament: str) -> Iterator[Connection]:
+    def writing(self, tournament: str | None = None) -> Iterator[Connection]:
+        """Change the tables of schema.py in one transaction; name the tournament if it is one's."""
         with self._database.explained(), self._database.writing(tournament) as db:
             yield db
 

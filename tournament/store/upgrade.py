@@ -7,7 +7,7 @@ from sqlalchemy import Connection, inspect, text
 
 from tournament.errors import StoreError
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest step in migrations/versions; a test holds the two together."""
 
 _VERSION_TABLE = "alembic_version"
