@@ -8,6 +8,7 @@ Whoever wrote the file is not trusted: texts have a limit, and nothing but Recor
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,17 +65,17 @@ class _Seat:
 
 def replay(record: RecordLines) -> Iterator[Step]:
     """All lines played again, one by one. Raises RecordError at the first that does not follow."""
-    return _Replay(record).steps()
+    return Replay(record).steps()
 
 
-class _Replay:
-    """A match as far as it has been played again."""
+class Replay:
+    """A match as far as it has been played again: `game` and clocks stand after the last step."""
 
     def __init__(self, record: RecordLines) -> None:
         header = record.header
         seats = len(header.bots)
         self._record = record
-        self._game = RummyGame(header.rules, seats, record.end.secret, header.first_dealer)
+        self.game = RummyGame(header.rules, seats, record.end.secret, header.first_dealer)
         self._seats = [_Seat(SeatClock(header.time_control)) for _ in range(seats)]
         self._totals = (0,) * seats
         self._number = 1
@@ -90,12 +91,21 @@ class _Replay:
     def _refuse(self, text: str) -> RecordError:
         return RecordError(self._number, text)
 
+    def clock_of(self, seat: int) -> SeatClock:
+        """The clock of a seat as the next decision finds it; it is the caller's own."""
+        mine = self._seats[seat]
+        clock = copy(mine.clock)
+        if self.game.allowance != mine.allowance:
+            clock.grant()
+        return clock
+
     def steps(self) -> Iterator[Step]:
+        """Play all lines, one by one. Raises RecordError at the first that does not follow."""
         header, end = self._record.header, self._record.end
         if commitment(end.salt, end.secret) != header.commitment:
             last = len(self._record.lines) + 2
             raise RecordError(last, "salt and secret do not make the commitment of line 1")
-        yield self._step(None, self._game.start())
+        yield self._step(None, self.game.start())
         for line in self._record.lines:
             self._number += 1
             yield self._step(line, self._play(line))
@@ -105,7 +115,7 @@ class _Replay:
 
     def _step(self, line: Line | MatchEndedLine | None, events: Sequence[Event]) -> Step:
         viewers = [*range(len(self._seats)), None]
-        return Step(self._number, line, events, tuple(map(self._game.observe, viewers)))
+        return Step(self._number, line, events, tuple(map(self.game.observe, viewers)))
 
     def _play(self, line: Line) -> Sequence[Event]:
         if self._is_over:
@@ -120,12 +130,12 @@ class _Replay:
         self._has_begun = True
         if isinstance(line, DealEndedLine):
             return self._end_deal(line)
-        to_act = self._game.to_act
+        to_act = self.game.to_act
         if line.seat != to_act:
             expected = "the deal is over" if to_act is None else f"seat {to_act} is to act"
             raise self._refuse(f"seat {line.seat} acts: {expected}")
-        if line.deal != self._game.deal:
-            raise self._refuse(f"deal is {line.deal}: deal {self._game.deal} is being played")
+        if line.deal != self.game.deal:
+            raise self._refuse(f"deal is {line.deal}: deal {self.game.deal} is being played")
         has_forfeited = line.seat in self._forfeits
         if isinstance(line, ForcedLine):
             if not has_forfeited:
@@ -154,7 +164,7 @@ class _Replay:
 
     def _charge(self, seat: _Seat, line: DecisionLine) -> None:
         """Book the time, and see that it was judged rightly."""
-        clock, allowance = seat.clock, self._game.allowance
+        clock, allowance = seat.clock, self.game.allowance
         if allowance != seat.allowance:
             seat.allowance = allowance
             clock.grant()
@@ -191,7 +201,7 @@ class _Replay:
 
     def _check_refusal(self, line: DecisionLine) -> None:
         """What was tried must be refused for the same reason again; what was no action stands."""
-        game = self._game
+        game = self.game
         is_past = game.to_act != line.seat
         if is_past != (line.rejected == _PLAN_PAST_TURN):
             was = "was" if is_past else "was not"
@@ -210,7 +220,7 @@ class _Replay:
             raise self._refuse(f"rejected is {line.rejected!r}: there is no such reason")
 
     def _planned(self, seat: int, actions: Sequence[str]) -> list[Event]:
-        game = self._game
+        game = self.game
         events: list[Event] = []
         for text in actions:
             if game.to_act != seat:
@@ -228,13 +238,13 @@ class _Replay:
             action = parse_action(text)
         except MalformedAction as error:
             raise self._refuse(str(error)) from None
-        if self._game.text_of(action) != text:
-            raise self._refuse(f"{text!r} is written {self._game.text_of(action)!r}")
+        if self.game.text_of(action) != text:
+            raise self._refuse(f"{text!r} is written {self.game.text_of(action)!r}")
         return action
 
     def _forced(self, seat: int, actions: Sequence[str]) -> list[Event]:
         """Forced actions go on to the end of the turn."""
-        game = self._game
+        game = self.game
         events: list[Event] = []
         left = list(actions)
         while game.to_act == seat:
@@ -275,7 +285,7 @@ class _Replay:
         self._not_ready = seat
 
     def _end_deal(self, line: DealEndedLine) -> Sequence[Event]:
-        game = self._game
+        game = self.game
         if game.to_act is not None:
             raise self._refuse(f"the deal is not over: seat {game.to_act} is to act")
         score = game.deal_score()
@@ -311,7 +321,7 @@ class _Replay:
         if seats - len(self._forfeits) < 2:
             return Termination.FORFEIT, final_places([1] * seats, self._forfeits)
         if self._is_over:
-            standing = self._game.standing()
+            standing = self.game.standing()
             assert standing.places is not None, "a match that is over has places"
             ended = Termination.ADJUDICATED if standing.capped else Termination.COMPLETED
             return ended, final_places(standing.places, self._forfeits)

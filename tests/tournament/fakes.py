@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,9 @@ import pytest
 
 import tournament
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
+from tournament.bots.folder import BotFolder
+from tournament.bots.frozen import freeze
+from tournament.bots.sandbox.choose import choose
 from tournament.schedule.fixtures import Encounter, Entrant
 from tournament.schedule.round_robin import round_robin
 from tournament.store.store import Store
@@ -51,6 +54,11 @@ def bot_folder(
     (folder / "bot.toml").write_text("\n".join(lines) + "\n")
     (folder / "bot.py").write_text(script)
     return folder
+
+
+def freeze_here(bot: BotFolder, data: Path, tell: Callable[[str], None] = print) -> Path:
+    """Freeze a bot without a sandbox."""
+    return freeze(bot, data, sandbox=choose("none"), build_network=True, tell=tell)
 
 
 def _toml(value: object) -> str:

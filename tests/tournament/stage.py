@@ -14,6 +14,7 @@ import pytest
 
 from tests.tournament.fakes import bot_folder, clean_temp
 from tournament.bots.find import find_bots
+from tournament.bots.sandbox.choose import choose
 from tournament.config import Config
 from tournament.runner import run
 from tournament.runner.progress import LineProgress
@@ -44,7 +45,7 @@ class Stage:
                 bot_folder(self.root / "bots", name)
         bots = find_bots([str(self.root / "bots" / name) for name in names])
         config = config or Config(encounters=encounters, seats=seats)
-        return run.begin(self.store, self.data, config, bots, None)
+        return run.begin(self.store, self.data, config, bots, None, sandbox=choose("none"))
 
     async def play(self, tournament: str, workers: int = 2) -> list[Unplayed]:
         """Play it with fake referees."""
@@ -54,6 +55,7 @@ class Stage:
             self.store.tournament(tournament),
             workers=workers,
             progress=LineProgress(self.said.append),
+            sandbox="none",
             command=COMMAND,
         )
 

@@ -15,6 +15,7 @@ import tournament
 from referee.match.outcome import Termination
 from tests.tournament.fakes import bot_folder, command, environment, match_result, store_plan
 from tournament.bots.find import find_bots
+from tournament.bots.sandbox.choose import choose
 from tournament.commands.options import file_and_bots
 from tournament.commands.playing import INTERRUPTED_EXIT, begin_and_play, play_locked
 from tournament.config import Config
@@ -39,7 +40,10 @@ def test_help_shows_examples_and_every_command(tmp_path: Path) -> None:
     done = command("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "tournament run --bots my-bot greedy --seed 7" in done.stdout
-    for name in ("run", "resume", "play", "leaderboard", "matches", "bots", "export"):
+    for name in (
+        "run", "resume", "play", "submit", "new-bot", "bots", "withdraw", "leaderboard", "matches",
+        "export",
+    ):  # fmt: skip
         assert f"\n  {name} " in done.stdout
     done = command("run", "--help", cwd=tmp_path)
     for option in (
@@ -74,7 +78,7 @@ def test_matches_and_bots(played: Path) -> None:
     assert [bot["bot"] for bot in json.loads(done.stdout)["bots"]] == ["a", "b"]
 
 
-@pytest.mark.parametrize("view", ["leaderboard", "matches", "bots"])
+@pytest.mark.parametrize("view", ["leaderboard", "matches"])
 def test_every_view_shows_the_latest_of_any_kind(played: Path, view: str) -> None:
     done = command(view, "--format", "json", cwd=played)
     assert json.loads(done.stdout)["tournament"]["id"] == "t2"
@@ -241,12 +245,13 @@ def test_a_run_that_breaks_off_says_how_to_go_on(
     monkeypatch.setattr("tournament.runner.run.play", break_off)
     config = Config(encounters=1)
     with Store.open(played / "rummy-data") as store:
-        identity = begin(store, played / "rummy-data", config, find_bots([]), None)
+        data, sandbox = played / "rummy-data", choose("none")
+        identity = begin(store, data, config, find_bots([]), None, sandbox=sandbox)
         hint = (
             f"no room on the disk\\nWhat is stored stays; go on with: tournament resume {identity}"
         )
         with pytest.raises(StoreError, match=hint):
-            play_locked(store, played / "rummy-data", identity, 1)
+            play_locked(store, data, identity, 1, sandbox.name)
 
 
 def test_an_interrupt_while_planning_is_told(
@@ -257,16 +262,20 @@ def test_an_interrupt_while_planning_is_told(
 
     monkeypatch.setattr("tournament.runner.run.begin", interrupt)
     with pytest.raises(typer.Exit) as caught:
-        begin_and_play(Config(encounters=5_000), find_bots([]), tmp_path, None)
+        begin_and_play(Config(encounters=5_000), find_bots([]), tmp_path, None, sandbox="none")
     assert caught.value.exit_code == INTERRUPTED_EXIT
     said = capsys.readouterr().err
-    assert said == "planning 30000 matches …\ninterrupted while planning: nothing is stored\n"
+    assert said.startswith("WARNING: bots run without a sandbox and without limits: ")
+    assert said.endswith(
+        ".\nplanning 30000 matches …\ninterrupted while planning: nothing is stored\n"
+    )
 
 
 def test_a_resume_while_it_is_played_says_so_and_nothing_else(tmp_path: Path) -> None:
     data = tmp_path / "rummy-data"
     with Store.open(data) as store:
-        identity = begin(store, data, Config(encounters=1), find_bots([]), None)
+        config, sandbox = Config(encounters=1), choose("none")
+        identity = begin(store, data, config, find_bots([]), None, sandbox=sandbox)
         with store.lock(identity):
             done = command("resume", cwd=tmp_path)
     text = f"error: tournament {identity} is being played by another process: wait for it\n"

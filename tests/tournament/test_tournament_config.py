@@ -112,6 +112,11 @@ def test_another_preset_drops_the_rules_of_the_file(tmp_path: Path) -> None:
             'format = "gauntlet"\nchallengers = ["a", "a"]',
             "challengers is ['a', 'a']: allowed is a list of names of bots, not empty, each once",
         ),
+        ('untrusted = "ann"', "untrusted is 'ann': allowed is true, false or a list of names of b"),
+        (
+            "untrusted = [3]",
+            "untrusted is [3]: allowed is a list of names of bots, not empty, each",
+        ),
         (
             'format = "swiss"',
             "rounds is missing: format is 'swiss', which needs it; allowed is a w",
@@ -230,6 +235,19 @@ def test_each_format_has_its_own_number_of_encounters(tmp_path: Path) -> None:
     tables = load_config(write(tmp_path, TABLES_FILE), Overrides())
     assert (tables.tables, tables.encounters) == (9, 1)
     assert "encounters" not in tables.to_dict()
+
+
+def test_bots_are_marked_as_untrusted_by_name_or_all(tmp_path: Path) -> None:
+    bots = ("ann", "bob")
+    for text, expected in (("false", ()), ("[]", ()), ("true", bots), ('["bob"]', ("bob",))):
+        config = load_config(write(tmp_path, f"untrusted = {text}"), Overrides())
+        assert config.untrusted_among(bots) == expected
+        again = from_table(config.to_dict(), "store", stored=True)
+        assert again.untrusted_among(bots) == expected
+        assert config.hash == Config().hash  # it makes no difference to what is dealt
+    config = load_config(write(tmp_path, 'untrusted = ["cid"]'), Overrides())
+    with pytest.raises(ConfigError, match=r"untrusted names 'cid', which is no bot here: .* ann, "):
+        config.untrusted_among(bots)
 
 
 def test_options_for_how_much_is_played(tmp_path: Path) -> None:

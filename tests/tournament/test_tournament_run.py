@@ -12,6 +12,8 @@ from tests.tournament.fakes import BOT, bot_folder
 from tests.tournament.stage import COMMAND, Stage, processes_of, set_up, until
 from tournament.bots.find import find_bots
 from tournament.bots.frozen import frozen_folder
+from tournament.bots.logs import match_log
+from tournament.bots.sandbox.choose import choose
 from tournament.config import Config
 from tournament.errors import ResumeError, TournamentError, WorkerError
 from tournament.runner import run
@@ -50,7 +52,7 @@ async def test_legs_share_the_secret_and_processes_play_one_leg_index_only(stage
     assert len(set.union(*by_encounter.values())) == 4
     logs = run.log_folder(stage.data, tournament) / "bots"
     # Two bots, two leg indexes: four processes for sixteen seats.
-    assert sorted(str(log.relative_to(logs)) for log in logs.glob("*/*")) == [
+    assert sorted(str(log.relative_to(logs)) for log in logs.glob("*/*-leg*")) == [
         "ann/0001-leg0.log", "ann/0002-leg1.log", "bob/0001-leg0.log", "bob/0002-leg1.log",
     ]  # fmt: skip
     assert all("hello" in log.read_text() for log in logs.glob("*/*"))
@@ -95,16 +97,19 @@ async def test_a_bot_that_ends_at_once_forfeits_and_is_given_up_after_three_time
     assert "exit code 7" in rows[0].reasons
     assert "exit code 7" not in rows[0].text
     assert "withdrawn" in rows[5].reasons
-    logs = list((run.log_folder(stage.data, tournament) / "bots" / "dud").iterdir())
-    assert len(logs) == 3
-    assert logs[0].read_text() == "no\n"
+    logs = run.log_folder(stage.data, tournament) / "bots"
+    of_processes = list((logs / "dud").glob("*-leg*.log"))
+    of_matches = [match_log(logs, "dud", row.match_id) for row in rows[:3]]
+    assert {log.read_text() for log in (*of_processes, *of_matches)} == {"no\n"}
+    assert len(of_processes) == 3
+    assert len(list((logs / "dud").iterdir())) == 6
 
 
 async def test_a_program_that_does_not_exist_forfeits(stage: Stage) -> None:
-    bot_folder(stage.root / "bots", "gone", changes={"run": ["./no-such-program"]})
+    bot_folder(stage.root / "bots", "gone", changes={"run": ["no-such-program"]})
     tournament = stage.begin("ann", "gone", encounters=1)
     assert await stage.play(tournament, workers=1) == []
-    text = "gone could not be started: the program './no-such-program' of its `run` was not found"
+    text = "gone could not be started: the program 'no-such-program' of its `run` was not found"
     assert text in matches(stage.store, tournament)[0].reasons
     assert sum(line.startswith("gone (leg 0) could not be started: ") for line in stage.said) == 1
 
@@ -112,7 +117,8 @@ async def test_a_program_that_does_not_exist_forfeits(stage: Stage) -> None:
 async def test_the_organiser_is_told_once_why_a_bot_does_not_start(stage: Stage) -> None:
 
     folder = bot_folder(stage.root / "bots", "plain", changes={"run": ["./python.py"]})
-    (folder / "python.py").write_text("#!/usr/bin/env python3\n")
+    (folder / "python.py").write_text("#!/no/such/program\n")
+    (folder / "python.py").chmod(0o755)
     bot_folder(stage.root / "bots", "typo", script="import no_such_module")
     bot_folder(stage.root / "bots", "silent", script="raise SystemExit(3)")
     tournament = stage.begin("plain", "typo", "silent", encounters=1)
@@ -120,17 +126,20 @@ async def test_the_organiser_is_told_once_why_a_bot_does_not_start(stage: Stage)
     notes = [text for text in stage.said if " (leg " in text and " failed " not in text]
     assert len(notes) == 3
     plain, silent, typo = sorted(notes)
-    assert plain.endswith("the program './python.py' of its `run` is not an executable file")
+    assert "the program './python.py' of its `run` was not found (or, if it is a script" in plain
     logs = run.log_folder(stage.data, tournament) / "bots"
     assert typo.startswith(
         "typo (leg 0) ended with exit code 1 before its hello; its output ends with:"
         f" ModuleNotFoundError: No module named 'no_such_module';"
-        f" log: {logs / 'typo' / '0001-leg0.log'}"
+        f" log: {logs / 'typo'}/"
     )
     assert silent.startswith(
         "silent (leg 0) ended with exit code 3 before its hello; it wrote no output; log: "
     )
     rows = matches(stage.store, tournament)
+    log = match_log(logs, "typo", next(row.match_id for row in rows if "typo" in row.reasons))
+    assert typo.endswith(f"log: {log}")
+    assert log.read_text().startswith("Traceback")
     assert sum("typo ended with exit code 1 before its hello" in row.reasons for row in rows) == 3
     assert not any("exit code" in row.text for row in rows)
 
@@ -140,8 +149,10 @@ async def test_a_bot_that_hangs_before_hello_forfeits(
 ) -> None:
     original = run.make_setup
 
-    def impatient(config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path) -> Setup:
-        return replace(original(config, entries, data_dir, log_dir), launch_s=0.5)
+    def impatient(
+        config: Config, entries: Sequence[Entry], data_dir: Path, log_dir: Path, sandbox: str
+    ) -> Setup:
+        return replace(original(config, entries, data_dir, log_dir, sandbox), launch_s=0.5)
 
     monkeypatch.setattr(run, "make_setup", impatient)
     bot_folder(stage.root / "bots", "mute", script="import time; time.sleep(600)")
@@ -162,7 +173,7 @@ async def test_cancelling_ends_every_process_and_a_resume_plays_the_rest(stage: 
     assert not processes_of(stage.root)
     before = {leg.position for leg in leg_results(stage.store, tournament)}
     chosen = run.latest_unfinished(stage.store)
-    run.check_unchanged(stage.store, stage.data, chosen)
+    run.check_unchanged(stage.store, stage.data, chosen, sandbox=choose("none"))
     pending = stage.store.pending(tournament)
     assert {leg.fixture.position for leg in pending} == set(range(6)) - before
 
@@ -176,7 +187,7 @@ from tournament.runner.progress import LineProgress
 from tournament.store.store import Store
 store = Store.open(pathlib.Path({str(stage.data)!r}))
 asyncio.run(run.play(store, pathlib.Path({str(stage.data)!r}), store.tournament({tournament!r}),
-    workers=1, progress=LineProgress(print), command={COMMAND!r}))
+    workers=1, progress=LineProgress(print), sandbox="none", command={COMMAND!r}))
 """
     runner = await asyncio.create_subprocess_exec(
         sys.executable, "-c", script, stdout=asyncio.subprocess.DEVNULL
@@ -199,6 +210,7 @@ async def test_a_worker_that_cannot_begin_is_explained_with_its_log(stage: Stage
             stage.store.tournament(tournament),
             workers=2,
             progress=LineProgress(stage.said.append),
+            sandbox="none",
             command=(sys.executable, "-c", "raise SystemExit('no such thing')"),
         )
 
@@ -215,6 +227,7 @@ async def test_a_worker_that_is_killed_while_starting_is_explained_without_noise
             stage.store.tournament(tournament),
             workers=1,
             progress=LineProgress(stage.said.append),
+            sandbox="none",
             command=(sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"),
         )
     assert caplog.messages == []
@@ -242,12 +255,12 @@ def test_cancelling_while_workers_start_leaves_nothing(
 
 def test_a_resume_is_refused_when_a_bot_changed(stage: Stage) -> None:
     tournament = stage.store.tournament(stage.begin("ann", "bob"))
-    run.check_unchanged(stage.store, stage.data, tournament)
+    run.check_unchanged(stage.store, stage.data, tournament, sandbox=choose("none"))
     (stage.root / "bots" / "ann" / "bot.py").write_text(BOT + "# better\n")
     with pytest.raises(
         ResumeError, match=r"ann changed since ann began the tournament: bot\.py changed\."
     ):
-        run.check_unchanged(stage.store, stage.data, tournament)
+        run.check_unchanged(stage.store, stage.data, tournament, sandbox=choose("none"))
 
 
 def test_a_seed_makes_the_same_deals_and_without_one_they_differ(stage: Stage) -> None:
@@ -255,7 +268,9 @@ def test_a_seed_makes_the_same_deals_and_without_one_they_differ(stage: Stage) -
 
     def secrets_of(seed: int | None) -> list[tuple[bytes, bytes]]:
         config = Config(encounters=2, seed=seed)
-        tournament = run.begin(stage.store, stage.data, config, find_bots(folders), None)
+        tournament = run.begin(
+            stage.store, stage.data, config, find_bots(folders), None, sandbox=choose("none")
+        )
         return [(leg.secret, leg.salt) for leg in stage.store.pending(tournament)]
 
     assert secrets_of(7) == secrets_of(7)

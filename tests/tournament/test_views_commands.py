@@ -12,7 +12,7 @@ import pytest
 from referee.match.outcome import Termination
 from tests.tournament.cups import HARM, harmful, store_cup
 from tests.tournament.fakes import command, entry, match_result
-from tournament.commands import views
+from tournament.commands import bots, views
 from tournament.commands.verdict import PASSED_OVER, verdict_view
 from tournament.errors import StoreError, TournamentError, UsageError
 from tournament.report.match import commitment_of
@@ -26,7 +26,7 @@ VIEWS: dict[str, Callable[..., None]] = {
     "crosstable": views.crosstable_command,
     "statistics": views.statistics,
     "matches": views.matches_command,
-    "bots": views.bots_command,
+    "bots": bots.bots_command,
     "versions": views.versions,
     "show": lambda **options: views.show(match="0", **options),
 }
