@@ -1,4 +1,4 @@
-"""Who may import whom: one table, held against the syntax trees of all project files.
+"""Who may import whom: the table of layers.py, held against the syntax trees of all project files.
 
 The table names what is allowed, so a new import of something else fails here first.
 """
@@ -11,134 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.layers import HOSTS, LAYERS, LOADS_LATE, OUT_OF_REACH, REFEREE, Layer
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("referee", "tournament", "sample_bots")
 MOST_LINES = 450
-
-IMPURE = (
-    "asyncio", "concurrent", "datetime", "io", "logging", "multiprocessing", "os", "random",
-    "secrets", "select", "selectors", "signal", "socket", "subprocess", "sys", "tempfile",
-    "threading", "time", "uuid",
-)  # fmt: skip
-"""Parts of the standard library that bring in time, chance or the machine."""
-
-
-@dataclass(frozen=True)
-class Layer:
-    """What modules of one place may import; `X.*` is a package and all in it, `X` just that."""
-
-    project: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ()
-    not_from_stdlib: tuple[str, ...] = ()
-
-
-PURE = ("schedule", "rating", "statistics")
-"""The packages of `tournament` that are pure; each may import itself and those before it."""
-
-# The most exact name that fits a module counts.
-LAYERS: dict[str, Layer] = {
-    "referee": Layer(),
-    "referee.engine.*": Layer(("referee.engine.*",), not_from_stdlib=IMPURE),
-    "referee.match.*": Layer(("referee.engine.*", "referee.match.*"), not_from_stdlib=IMPURE),
-    "referee.service.*": Layer(
-        ("referee", "referee.engine.*", "referee.match.*", "referee.service.*", "rummy.*"),
-        ("grpc", "grpc_health", "grpc_reflection", "grpc_status", "google", "structlog"),
-    ),
-    "referee.service.metrics": Layer(("referee", "referee.service.*"), ("prometheus_client",)),
-    "referee.bench.*": Layer(
-        ("referee.engine.*", "referee.match.*", "referee.service.*", "referee.bench.*", "rummy.*"),
-        ("grpc", "pyspiel"),
-    ),
-    "referee.cli": Layer(("referee.commands.*",), ("typer",)),
-    "referee.commands.*": Layer(("referee.*",), ("typer", "rich")),
-    "referee.__main__": Layer(("referee.cli",)),
-    "tournament": Layer(("referee",)),
-    "tournament.errors": Layer(),
-    "tournament.schedule.*": Layer(("tournament.schedule.*",), not_from_stdlib=IMPURE),
-    "tournament.rating.*": Layer(("tournament.rating.*",), ("trueskill",), IMPURE),
-    "tournament.statistics.*": Layer(
-        ("referee.match.outcome", *(f"tournament.{name}.*" for name in PURE)),
-        not_from_stdlib=IMPURE,
-    ),
-    "tournament.keys": Layer(("tournament.errors", "tournament.schedule.*")),
-    "tournament.config": Layer(
-        (
-            "referee.engine.*",
-            "referee.match.*",
-            "tournament.errors",
-            "tournament.keys",
-            "tournament.schedule.*",
-        )
-    ),
-    "tournament.store.*": Layer(
-        (
-            "referee.match.outcome",
-            "tournament.errors",
-            "tournament.store.*",
-            *(f"tournament.{name}.*" for name in PURE),
-        ),
-        ("alembic", "sqlalchemy"),
-    ),
-    "tournament.bots.*": Layer(("tournament.errors", "tournament.bots.*")),
-    "tournament.worker.*": Layer(
-        (
-            "referee.engine.*",
-            "referee.match.*",
-            "tournament.errors",
-            "tournament.bots.*",
-            "tournament.worker.*",
-        )
-    ),
-    "tournament.worker.__main__": Layer(("tournament.worker.*", "referee.service.*")),
-    "tournament.runner.*": Layer(
-        (
-            "referee.match.*",
-            "tournament.config",
-            "tournament.errors",
-            "tournament.bots.*",
-            "tournament.runner.*",
-            "tournament.store.*",
-            "tournament.worker.*",
-            *(f"tournament.{name}.*" for name in PURE),
-        ),
-        ("rich",),
-    ),
-    "tournament.report.*": Layer(
-        (
-            "referee.engine.*",
-            "tournament.errors",
-            "tournament.report.*",
-            "tournament.store.*",
-            *(f"tournament.{name}.*" for name in PURE),
-        ),
-        ("rich", "jinja2", "markupsafe", "tomli_w"),
-    ),
-    "tournament.bench.*": Layer(
-        ("tournament.bench.*", "tournament.bots.*", "tournament.errors", "tournament.store.*")
-    ),
-    "tournament.commands.*": Layer(
-        ("tournament.*", "referee.engine.*"), ("rich", "tomli_w", "typer")
-    ),
-    "tournament.cli": Layer(
-        ("tournament", "tournament.commands.*", "tournament.errors"), ("typer",)
-    ),
-    "tournament.__main__": Layer(("tournament.cli",)),
-    "sample_bots.*": Layer(("sample_bots.*", "rummy.*"), ("grpc",)),
-}
-
-# What a module must not bring in through others either.
-OUT_OF_REACH: dict[str, tuple[str, ...]] = {
-    "referee.engine.*": ("rummy", "grpc", "google", "referee.match", "referee.service", *IMPURE),
-    "referee.match.*": ("rummy", "grpc", "google", "asyncio", "referee.service"),
-    "referee.*": ("tournament", "sample_bots"),
-    **{
-        f"tournament.{name}.*": ("grpc", "google", "sqlalchemy", "alembic", "tournament.store")
-        for name in PURE
-    },
-    "tournament.*": ("sample_bots",),
-    "sample_bots.*": ("referee", "tournament"),
-}
-ONLY_THE_WORKER_REACHES = "referee.service"
 
 
 @dataclass(frozen=True)
@@ -164,9 +41,24 @@ def modules(root: Path) -> dict[str, Module]:
     return found
 
 
-def imports(module: Module, known: dict[str, Module]) -> Iterator[tuple[str, int]]:
-    """Dotted names that a module imports anywhere in it, also in functions, with their lines."""
-    for node in ast.walk(module.tree):
+def _loaded_at_once(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those inside of functions."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def imports(
+    module: Module, known: dict[str, Module], *, at_once: bool = False
+) -> Iterator[tuple[str, int]]:
+    """Dotted names that a module imports anywhere in it, with their lines.
+
+    `at_once`: only those that come with the module, not those that its functions load.
+    """
+    for node in _loaded_at_once(module.tree) if at_once else ast.walk(module.tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -226,8 +118,11 @@ def import_faults(root: Path) -> list[str]:
     return faults
 
 
-def _reached(name: str, known: dict[str, Module]) -> set[str]:
-    """All that is imported when a module is, packages above it and above those included."""
+def _reached(name: str, known: dict[str, Module], *, at_once: bool = False) -> set[str]:
+    """All that is imported when a module is, packages above it and above those included.
+
+    `at_once`: without what functions load when they run.
+    """
     seen: set[str] = set()
     waiting = [name]
     while waiting:
@@ -238,7 +133,7 @@ def _reached(name: str, known: dict[str, Module]) -> set[str]:
             if one not in seen:
                 seen.add(one)
                 if one in known:
-                    waiting += [name for name, _ in imports(known[one], known)]
+                    waiting += [name for name, _ in imports(known[one], known, at_once=at_once)]
     return seen
 
 
@@ -249,9 +144,12 @@ def reach_faults(root: Path) -> list[str]:
     for name in known:
         reached = _reached(name, known)
         away = {one for place, names in OUT_OF_REACH.items() if fits(name, place) for one in names}
-        if name.startswith("tournament") and name != "tournament.worker.__main__":
-            away.add(ONLY_THE_WORKER_REACHES)
         faults += [f"{name} reaches {one}" for one in sorted(away & reached)]
+        if not fits(name, "tournament.*") or any(fits(name, place) for place in HOSTS):
+            continue
+        is_late = any(fits(name, place) for place in LOADS_LATE)
+        if REFEREE in (_reached(name, known, at_once=True) if is_late else reached):
+            faults.append(f"{name} reaches {REFEREE}")
     return faults
 
 
@@ -310,6 +208,10 @@ _TREE = {
     "tournament/store/results.py": "import sqlalchemy\nfrom referee.match import outcome\n",
     "tournament/worker/__init__.py": '"""Doc."""\n',
     "tournament/worker/__main__.py": "from referee.service.server import Server\n",
+    "tournament/ladder/__init__.py": '"""Doc."""\n',
+    "tournament/ladder/serve.py": "from referee.service.server import Server\n",
+    "tournament/commands/__init__.py": '"""Doc."""\n',
+    "tournament/commands/play.py": "def f():\n    from tournament.ladder import serve\n",
     "sample_bots/__init__.py": '"""Doc."""\n',
     "sample_bots/random/bot.py": "import random\nimport grpc\nfrom rummy.referee.v1 import x\n",
 }
@@ -388,6 +290,18 @@ def test_a_planted_import_is_found(tmp_path: Path, file: str, text: str, fault: 
         (
             {"tournament/store/results.py": "from tournament.worker import __main__"},
             "tournament.store.results reaches referee.service",
+        ),
+        (
+            {"tournament/store/results.py": "def f():\n    from tournament.ladder import serve"},
+            "tournament.store.results reaches referee.service",
+        ),
+        (
+            {"tournament/commands/play.py": "from tournament.ladder import serve"},
+            "tournament.commands.play reaches referee.service",
+        ),
+        (
+            {"tournament/commands/play.py": "class A:\n    from tournament.ladder import serve"},
+            "tournament.commands.play reaches referee.service",
         ),
     ],
 )

@@ -10,7 +10,24 @@ from typing import Annotated
 import typer
 
 from tournament import __version__
-from tournament.commands import bench, export, output, plan, play, playing, test, views
+from tournament.commands import (
+    bench,
+    bots,
+    check,
+    export,
+    ladder,
+    logs,
+    new_bot,
+    output,
+    plan,
+    play,
+    playing,
+    register,
+    submit,
+    test,
+    views,
+    why,
+)
 from tournament.commands.output import say
 from tournament.errors import TournamentError, UsageError
 
@@ -48,6 +65,9 @@ def common(
       tournament plan cup.toml                        check a file before it is played
       tournament run cup.toml --workers 4             what a file says
       tournament test new-bot old-bot --elo1 30       until it is sure which is better
+      tournament check my-bot                         may it compete, and what is wrong if not
+      tournament new-bot my-bot                       a folder with a bot to begin from
+      tournament submit my-bot                        check a bot, keep it, register it
       tournament leaderboard --format json
 
     \b
@@ -66,14 +86,22 @@ app.command("plan")(plan.plan)
 app.command("play")(play.play)
 app.command("test")(test.play_test)
 app.command("verdict")(test.verdict)
+app.command("check")(check.check)
+app.command("submit")(submit.submit)
+app.command("new-bot")(new_bot.new_bot)
+app.command("bots")(bots.bots_command)
+app.command("withdraw")(bots.withdraw)
 app.command("leaderboard")(views.leaderboard)
 app.command("crosstable")(views.crosstable_command)
 app.command("statistics")(views.statistics)
 app.command("matches")(views.matches_command)
 app.command("show")(views.show)
-app.command("bots")(views.bots_command)
+app.command("why")(why.why)
+app.command("logs")(logs.logs)
 app.command("versions")(views.versions)
 app.command("export")(export.export_command)
+app.command("ladder")(ladder.ladder)
+app.command("register")(register.register)
 app.command("bench")(bench.bench)
 
 

@@ -36,6 +36,10 @@ class StoreError(TournamentError):
     """The database can't be opened, read or written."""
 
 
+class TablesError(StoreError):
+    """The database has no tables yet, or those of another version."""
+
+
 class LaunchError(TournamentError):
     """A bot's process can't be started."""
 

@@ -9,7 +9,7 @@ from referee.engine.notation import action_text
 from referee.engine.observation import Observation, observe
 from referee.engine.ruleset import RuleSet
 from referee.engine.scoring import DealScore, MatchStanding, score, standing
-from referee.engine.shuffle import SeededShuffler, deal_seed
+from referee.engine.shuffle import SAME_SUITS, SeededShuffler, Suits, deal_seed
 from referee.engine.state import Phase, State
 from referee.engine.transition import apply, forced_action, start_deal
 
@@ -17,17 +17,25 @@ from referee.engine.transition import apply, forced_action, start_deal
 class RummyGame:
     """All deals of one match, one after another, from one secret (32 bytes)."""
 
-    def __init__(self, rules: RuleSet, seats: int, secret: bytes, first_dealer: int = 0) -> None:
+    def __init__(
+        self,
+        rules: RuleSet,
+        seats: int,
+        secret: bytes,
+        first_dealer: int = 0,
+        suits: Suits = SAME_SUITS,
+    ) -> None:
         """Raise RuleSetError for a wrong number of seats, ValueError for another wrong value."""
         self.rules = rules
         self._secret = secret
+        self._suits = suits
         self.state: State
         self.state, self._opening = self._deal(1, first_dealer, [0] * seats, ())
 
     def _deal(
         self, deal: int, dealer: int, totals: Sequence[int], out: tuple[tuple[int, ...], ...]
     ) -> tuple[State, list[Event]]:
-        shuffler = SeededShuffler(deal_seed(self._secret, deal))
+        shuffler = SeededShuffler(deal_seed(self._secret, deal), self._suits)
         return start_deal(self.rules, totals, shuffler, deal=deal, dealer=dealer, out=out)
 
     def start(self) -> list[Event]:

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Protocol
 
-from referee.engine.cards import Card
+from referee.engine.cards import JOKER, RANKS, Card
 
 SEED_BYTES: Final = 32
+Suits = tuple[int, ...]
+"""For each suit C D H S the one that its cards have in the deck, 0–3."""
+SAME_SUITS: Final[Suits] = (0, 1, 2, 3)
 
 
 class Shuffler(Protocol):
@@ -49,19 +52,32 @@ def shuffled(cards: Sequence[Card], seed: bytes, label: str) -> list[Card]:
     return order
 
 
+def own_suits(salt: bytes) -> Suits:
+    """How a leg with this salt (32 bytes) exchanges the suits, if it does: label `suits`."""
+    return tuple(shuffled(SAME_SUITS, salt, "suits"))
+
+
 class SeededShuffler:
-    """All shuffles of one deal from its seed (32 bytes)."""
+    """All shuffles of one deal from its seed (32 bytes), with suits exchanged in its deck."""
 
-    __slots__ = ("_seed",)
+    __slots__ = ("_seed", "_suits")
 
-    def __init__(self, seed: bytes) -> None:
+    def __init__(self, seed: bytes, suits: Suits = SAME_SUITS) -> None:
         if len(seed) != SEED_BYTES:
             raise ValueError(f"a seed has {len(seed)} bytes: it must have {SEED_BYTES}")
         self._seed = seed
+        self._suits = suits
 
     def deal(self, deck: Sequence[Card]) -> list[Card]:
         """Label `deal`."""
-        return shuffled(deck, self._seed, "deal")
+        order = shuffled(deck, self._seed, "deal")
+        if self._suits == SAME_SUITS:
+            return order
+        ranks = len(RANKS)
+        return [
+            card if card == JOKER else self._suits[card // ranks] * ranks + card % ranks
+            for card in order
+        ]
 
     def recycle(self, number: int, cards: Sequence[Card]) -> list[Card]:
         """Label `recycle-1`, `recycle-2`, …."""

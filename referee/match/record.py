@@ -47,6 +47,7 @@ class Record:
                 "time": policy.time_strikes_tolerated,
             },
             commitment=spec.commitment.hex(),
+            **({"own_suits": True} if spec.has_own_suits else {}),
         )
 
     def deal_ended(self, deal: int, score: DealScore) -> None:

@@ -43,6 +43,7 @@ class Header:
     illegal_tolerated: int
     time_tolerated: int
     commitment: bytes
+    has_own_suits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +302,7 @@ def _header(fields: _Fields) -> Header:
         illegal_tolerated=strikes.whole("illegal"),
         time_tolerated=strikes.whole("time"),
         commitment=fields.digest("commitment"),
+        has_own_suits=fields.true("own_suits"),
     )
     for part in (*seats, strikes):
         part.done()

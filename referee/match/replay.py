@@ -17,7 +17,7 @@ from referee.engine.events import Event
 from referee.engine.game import RummyGame
 from referee.engine.notation import parse_action
 from referee.engine.observation import Observation
-from referee.engine.shuffle import commitment
+from referee.engine.shuffle import SAME_SUITS, commitment, own_suits
 from referee.match.clock import SeatClock
 from referee.match.deadline import AFTER_STALL_US, LOOK_AGAIN_US
 from referee.match.outcome import Forfeit, Termination
@@ -75,7 +75,8 @@ class Replay:
         header = record.header
         seats = len(header.bots)
         self._record = record
-        self.game = RummyGame(header.rules, seats, record.end.secret, header.first_dealer)
+        suits = own_suits(record.end.salt) if header.has_own_suits else SAME_SUITS
+        self.game = RummyGame(header.rules, seats, record.end.secret, header.first_dealer, suits)
         self._seats = [_Seat(SeatClock(header.time_control)) for _ in range(seats)]
         self._totals = (0,) * seats
         self._number = 1

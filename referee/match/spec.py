@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from referee.engine.ruleset import RuleSet
-from referee.engine.shuffle import commitment
+from referee.engine.shuffle import SAME_SUITS, Suits, commitment, own_suits
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class SeatSpec:
 class MatchSpec:
     """One match. `secret` (32 bytes) makes every deck, `salt` (32 bytes) hides it in commitments.
 
-    `first_dealer` is the seat that deals first.
+    `first_dealer` is the seat that deals first. With `has_own_suits` the salt exchanges the suits
+    of every deck: other legs with the same secret look different.
     """
 
     match_id: str
@@ -55,6 +56,12 @@ class MatchSpec:
     salt: bytes = field(repr=False)
     first_dealer: int = 0
     time_control: TimeControl = TimeControl()
+    has_own_suits: bool = False
+
+    @property
+    def suits(self) -> Suits:
+        """How the suits of every deck are exchanged."""
+        return own_suits(self.salt) if self.has_own_suits else SAME_SUITS
 
     @property
     def commitment(self) -> bytes:

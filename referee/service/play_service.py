@@ -5,6 +5,7 @@ import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -63,6 +64,16 @@ class PlayService:
         if bot is None:
             bot = self.bots[identity.key] = Bot(identity)
         return bot
+
+    def rekey(self, old: str, new: str) -> None:
+        """A bot has another token now, given both keys: whoever came with the old one leaves."""
+        bot = self.bots.pop(old, None)
+        if bot is not None:
+            bot.identity = replace(bot.identity, key=new)
+            self.bots[new] = bot
+            for session, owner in list(self._sessions.items()):
+                if owner is bot:
+                    session.close()
 
     def handler(self) -> grpc.GenericRpcHandler:
         """The service for a server. Messages stay bytes: answers are made of ready fragments."""

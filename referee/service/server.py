@@ -10,7 +10,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from referee.engine.game import RummyGame
-from referee.match.outcome import MatchResult
+from referee.match.outcome import Forfeit, MatchResult
 from referee.match.policy import Policy
 from referee.match.runner import Match
 from referee.match.spec import MatchSpec
@@ -23,7 +23,7 @@ from referee.service.messages import MatchMessages
 from referee.service.meter import Meter, MeteredClock, MeteredSeat
 from referee.service.play_service import PlayService
 from referee.service.poll_service import PollService
-from referee.service.session import Limits
+from referee.service.session import Limits, Stream
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2
 
@@ -196,6 +196,23 @@ class Referee:
         if bot is not None:
             self.revoke_bot(bot)
 
+    def withdraw_key(self, key: str, why: str) -> None:
+        """Refuse the bot's token with this key of an Identity; it resigns from its matches."""
+        bot = self._play.bots.get(key)
+        self.tokens.revoke_key(key)
+        if bot is not None:
+            for seat in list(bot.seats.values()):
+                seat.match.forfeit(seat.number, Forfeit.RESIGN, why)
+            self.revoke_bot(bot)
+
+    def replace_key(self, old: str, new: str) -> None:
+        """Have a bot known by another token from now on, given both keys; its sessions end.
+
+        A session that comes with the new token takes over its matches.
+        """
+        self.tokens.replace_key(old, new)
+        self._play.rekey(old, new)
+
     def revoke_bot(self, bot: Bot) -> None:
         """Refuse its token from now on and end its session."""
         self.tokens.revoke_key(bot.identity.key)
@@ -218,6 +235,13 @@ class Referee:
     async def wait_connected(self, token: str, timeout_s: float) -> None:
         """Wait for the bot's hello. Raises TimeoutError; ConnectionError if its process ended."""
         await self.bot(token).arrived(timeout_s)
+
+    async def serve_inside(self, token: str, stream: Stream) -> None:
+        """Serve a bot in this process over a stream of its own making, until the stream ends.
+
+        Raises CallError for a token that may not play.
+        """
+        await self._play.serve(stream, self._play.admit(token))
 
     def report_exit(self, token: str, how: str) -> None:
         """The process behind the token has ended: its matches are forfeited as crashed."""
@@ -285,7 +309,7 @@ class Referee:
     def _new_match(
         self, spec: MatchSpec, bots: Sequence[Bot], on_end: Callable[[MatchResult], None]
     ) -> Match:
-        game = RummyGame(spec.rules, len(spec.seats), spec.secret, spec.first_dealer)
+        game = RummyGame(spec.rules, len(spec.seats), spec.secret, spec.first_dealer, spec.suits)
         messages = MatchMessages(spec, self._policy)
         meter = self._meter
         seats = [

@@ -24,7 +24,8 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _key(token: str) -> str:
+def key_of(token: str) -> str:
+    """The hash by which a token is known: SHA-256 in hexadecimal digits."""
     # A header may hold what is no text; it is then some unknown token.
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -46,13 +47,23 @@ class Tokens:
     def issue(self, bot: str, version: str) -> str:
         """A new random token for a bot."""
         token = new_token()
-        key = _key(token)
-        self._known[key] = Identity(key, bot, version)
+        self.admit_key(key_of(token), bot, version)
         return token
+
+    def admit_key(self, key: str, bot: str, version: str) -> None:
+        """Let a bot in by a token that was issued earlier and of which only the key is known."""
+        self._known[key] = Identity(key, bot, version)
+        self._revoked.discard(key)
+
+    def replace_key(self, old: str, new: str) -> None:
+        """Let the bot of one key in by another, and refuse the old one. Raises KeyError."""
+        known = self._known[old]
+        self.revoke_key(old)
+        self.admit_key(new, known.bot, known.version)
 
     def identify(self, token: str) -> Identity | None:
         """Whose token it is; None if it may not play. An organiser's token plays for nobody."""
-        key = _key(token)
+        key = key_of(token)
         known = self._known.get(key)
         if known is not None or not self.is_open or self._is_barred(key):
             return known
@@ -73,19 +84,19 @@ class Tokens:
         """Let an organiser in by a token that was made elsewhere. Raises ValueError if empty."""
         if not token:
             raise ValueError("an organiser's token is empty")
-        key = _key(token)
+        key = key_of(token)
         self._organisers.add(key)
         self._revoked.discard(key)
 
     def is_organiser(self, token: str) -> bool:
         """Whether this token may organise."""
-        return _key(token) in self._organisers
+        return key_of(token) in self._organisers
 
     # --- both -----------------------------------------------------------------------------------
 
     def revoke(self, token: str) -> None:
         """The token is refused from now on, also where any other is let in."""
-        self.revoke_key(_key(token))
+        self.revoke_key(key_of(token))
 
     def revoke_key(self, key: str) -> None:
         """As `revoke`, for the token with this key of an Identity."""

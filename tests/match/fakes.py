@@ -178,7 +178,8 @@ class Table:
         """Whether the test wants them; otherwise they are raised."""
         seats = len(self.spec.seats)
         self.players = [ScriptedPlayer() for _ in range(seats)]
-        self.game = RummyGame(self.spec.rules, seats, self.spec.secret, self.spec.first_dealer)
+        spec = self.spec
+        self.game = RummyGame(spec.rules, seats, spec.secret, spec.first_dealer, spec.suits)
         self.match = Match(
             self.spec,
             self.game,

@@ -14,7 +14,6 @@ from tournament.commands.options import (
 )
 from tournament.commands.output import say
 from tournament.errors import ResumeError, TournamentError, UsageError
-from tournament.report.bots import bots_view
 from tournament.report.crosstable import crosstable_view
 from tournament.report.leaderboard import leaderboard_view, versions_view
 from tournament.report.match import match_view
@@ -126,19 +125,6 @@ def show(
         fixture = details.match.fixture.fixture_id
         record = queries.record(store, chosen.id, fixture) if details.match.record_hash else b""
         output.write(match_view(chosen, details, record), format_)
-
-
-def bots_command(
-    *,
-    tournament: IdOption = None,
-    data: DataOption = DEFAULT_DATA,
-    database: DatabaseOption = None,
-    format_: FormatOption = Format.TABLE,
-) -> None:
-    """Show the bots of a tournament."""
-    with Store.view(data, database) as store:
-        chosen = chosen_tournament(store, tournament)
-        output.write(bots_view(chosen, store.entries(chosen.id)), format_)
 
 
 def versions(

@@ -24,7 +24,7 @@ from tournament.runner.rounds import Rounds
 from tournament.runner.runner import Runner, Unplayed
 from tournament.runner.worker_process import COMMAND, WorkerProcess
 from tournament.schedule.fixtures import Entrant
-from tournament.schedule.formats import SWISS, TEST
+from tournament.schedule.formats import LADDER, SWISS, TEST
 from tournament.store.queries import failures_in_a_row, round_counts
 from tournament.store.store import Store
 from tournament.store.stored import FINISHED, Entry, Tournament
@@ -32,7 +32,6 @@ from tournament.worker.messages import BotSpec, Setup
 from tournament.worker.sockets import socket_folder
 
 _FILES_NAMED = 5
-_LADDER = "ladder"
 
 
 def new_id() -> str:
@@ -137,7 +136,7 @@ def latest_unfinished(store: Store) -> Tournament:
 
 def is_ladder(tournament: Tournament) -> bool:
     """Whether it is a standing ladder, which `tournament ladder` plays."""
-    return tournament.config.get("format") == _LADDER
+    return tournament.config.get("format") == LADDER
 
 
 def check_unchanged(

@@ -15,5 +15,8 @@ SINGLE = "single"
 TEST = "test"
 """Two bots until it is clear who is better, made by `tournament test`; not for files."""
 
+LADDER = "ladder"
+"""Encounters without end, made by `tournament ladder` as bots come; not for files."""
+
 FILE_FORMATS = (ROUND_ROBIN, GAUNTLET, SWISS)
-FORMATS = (*FILE_FORMATS, SINGLE, TEST)
+FORMATS = (*FILE_FORMATS, SINGLE, TEST, LADDER)

@@ -1,0 +1,1 @@
+"""Generated code of the tournament service's wire contract."""
