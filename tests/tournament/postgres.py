@@ -34,6 +34,15 @@ max_connections = 30
 shared_buffers = 16MB
 """
 
+_AS_USER = """
+import os, sys
+user, group, *command = sys.argv[1:]
+os.setgroups([])
+os.setgid(int(group))
+os.setuid(int(user))
+os.execv(command[0], command)
+"""
+
 
 def programs() -> Path | None:
     """Return the folder of PostgreSQL's newest programs, None where it is not installed."""
@@ -62,7 +71,6 @@ class Server:
         self.port = _free_port()
         self._programs = programs
         self._user, self._group = _ordinary_user()
-        self._groups = None if self._user is None else list[int]()
         self._process: subprocess.Popen[bytes] | None = None
 
     def make(self, *, is_durable: bool) -> None:
@@ -96,29 +104,31 @@ class Server:
 
     def _run(self, program: str, *words: str) -> None:
         done = subprocess.run(
-            [self._programs / program, *words],
-            cwd=self.folder,
-            capture_output=True,
-            check=False,
-            user=self._user,
-            group=self._group,
-            extra_groups=self._groups,
+            self._command(program, *words), cwd=self.folder, capture_output=True, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
+
+    def _command(self, program: str, *words: str) -> list[str]:
+        """Return how it is started by an ordinary user.
+
+        It is another process that takes the other user, for Popen would fork this one, and gRPC may
+        be at work in it.
+        """
+        command = [str(self._programs / program), *words]
+        if self._user is None:
+            return command
+        return [sys.executable, "-c", _AS_USER, str(self._user), str(self._group), *command]
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", str(self._data)],
+                self._command("postgres", "-D", str(self._data)),
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                user=self._user,
-                group=self._group,
-                extra_groups=self._groups,
             )
         until = time.monotonic() + _START_S
         while not self._answers():

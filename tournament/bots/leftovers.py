@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-_STATE, _START = 0, 19
+_STATE, _GROUP, _START = 0, 2, 19
 """Fields of /proc/PID/stat after the name."""
 
 
@@ -34,6 +34,19 @@ def kill_leftover_group(pid: int, mark: str) -> None:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def is_group_running(pid: int) -> bool:
+    """Return whether any process of the group that `pid` led has not ended."""
+    try:
+        os.killpg(pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    # Those that have ended stay in the group until somebody asks for how they did.
+    stats = [_stat(int(entry.name)) for entry in Path("/proc").glob("[0-9]*")]
+    return not stats or any(
+        stat[_GROUP] == str(pid) and stat[_STATE] != "Z" for stat in stats if stat
+    )
 
 
 def _stat(pid: int) -> list[str]:

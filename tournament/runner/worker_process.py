@@ -12,7 +12,7 @@ from typing import IO, Self
 
 from tournament.bots.guard import Guard
 from tournament.bots.launch import import_paths
-from tournament.bots.leftovers import kill_leftover_group, process_mark
+from tournament.bots.leftovers import is_group_running, kill_leftover_group, process_mark
 from tournament.bots.output import plain_lines
 from tournament.errors import WorkerError
 from tournament.worker.messages import (
@@ -33,6 +33,8 @@ from tournament.worker.messages import (
 COMMAND = (sys.executable, "-m", "tournament.worker")
 READY_S = 60.0
 STOP_S = 10.0
+_GONE_S = 10.0
+"""How long processes that were killed may take to be gone."""
 LOG_MOST_BYTES = 16 * 1024 * 1024
 """A worker's log that has grown larger is put aside, in place of what was put aside before."""
 _LOG_TAIL = 1_500
@@ -163,10 +165,19 @@ class WorkerProcess:
             await draining
             for pid, mark in self._bots.items():
                 kill_leftover_group(pid, mark)
+            await self._bots_are_gone()
+            for pid in self._bots:
                 self._guard.forget(pid)
             self._bots.clear()
             self._guard.forget(self.pid)
             shutil.rmtree(self._socket_dir, ignore_errors=True)
+
+    async def _bots_are_gone(self) -> None:
+        """Wait for bots that were killed: a busy machine takes a while to end them."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GONE_S):
+                while any(map(is_group_running, self._bots)):  # noqa: ASYNC110 - nothing tells
+                    await asyncio.sleep(0.01)
 
     async def _drain(self) -> None:
         with contextlib.suppress(WorkerLostError):
