@@ -745,7 +745,7 @@ class Rejected(_message.Message):
     reason: Global___Reason.ValueType
     """Why, for programs."""
     text: _builtins.str
-    """Why, for people: names the action, the value and what would be allowed."""
+    """Why, for people: names what was refused; where a number or an index was wrong, what is allowed."""
     applied: _builtins.int
     """Actions of the plan that were applied before it."""
     strikes_left: _builtins.int
