@@ -26,6 +26,9 @@ class Policy:
     time_strikes_tolerated: int = 2
     most_forgiven_us_per_decision: int = 250_000
     most_forgiven_us_per_match: int = 5_000_000
+    most_forgiven_part: float = 0.1
+    """So much of the time that was measured may be forgiven in any case: a short stall spoils no
+    long decision, and must not save a bot that hangs."""
     protocol_faults_tolerated: int = 1
     """Sessions closed for what the bot sent."""
     together_us: int = 1_000_000
@@ -37,11 +40,20 @@ class Policy:
     flush_after_us: int = 50_000
     """How long events wait for a decision of their recipient."""
 
-    def is_referees_fault(self, decision_us: int, match_us: int) -> bool:
-        """Whether so much was forgiven that the match should be played again."""
-        return (
-            decision_us > self.most_forgiven_us_per_decision
-            or match_us > self.most_forgiven_us_per_match
+    def is_referees_fault(
+        self, forgiven_us: int, spent_us: int, match_forgiven_us: int, match_spent_us: int
+    ) -> bool:
+        """Whether so much was forgiven that the match should be played again.
+
+        First what a decision took, then all decisions of the match; `spent_us` is what counted.
+        """
+        return self._is_too_much(
+            forgiven_us, spent_us, self.most_forgiven_us_per_decision
+        ) or self._is_too_much(match_forgiven_us, match_spent_us, self.most_forgiven_us_per_match)
+
+    def _is_too_much(self, forgiven_us: int, spent_us: int, most_us: int) -> bool:
+        return forgiven_us > most_us and (
+            forgiven_us > self.most_forgiven_part * (forgiven_us + spent_us)
         )
 
 

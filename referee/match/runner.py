@@ -60,7 +60,7 @@ class Match:
         self._on_fault = on_fault
         self._record = Record(spec, policy)
         self._totals = [0] * len(players)
-        self._forgiven_us = 0
+        self._forgiven_us = self._spent_us = 0
         self._deals_ended = 0
         self._forfeits: list[int] = []
         self._pending: Decision | None = None
@@ -219,7 +219,8 @@ class Match:
         self._deadline.end()
         seat.clock.charge(spent_us, forgiven_us, with_reconnect=seat.was_away)
         self._forgiven_us += forgiven_us
-        if self.policy.is_referees_fault(forgiven_us, self._forgiven_us):
+        self._spent_us += spent_us
+        if self.policy.is_referees_fault(forgiven_us, spent_us, self._forgiven_us, self._spent_us):
             ms, match_ms = forgiven_us // 1000, self._forgiven_us // 1000
             text = f"the referee stood still for {ms} ms of a decision, {match_ms} ms in the match"
             self._finish(Termination.ABORTED, text)

@@ -285,9 +285,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_megabyte_takes_no_time(case: str) -> None:
     content = HOSTILE[case]()
-    begin = time.perf_counter()
+    begin = time.process_time()
     record = check_harmless(content)
-    assert time.perf_counter() - begin < 2 * MOST_S, "it was read and played twice"
+    assert time.process_time() - begin < 2 * MOST_S, "it was read and played twice"
     assert (record is None) == (case != "text of the end")
 
 

@@ -307,6 +307,29 @@ def test_time_up_in_a_long_stall_aborts_and_is_nobodys_loss() -> None:
     assert table.forfeits == (None, None)
 
 
+def test_a_bot_that_hangs_is_not_saved_by_a_stall() -> None:
+    """A tenth of what was measured may be forgiven: of 31 s that count, 3.4 s."""
+    for stalled_ms, is_judged in ((3_400, True), (3_500, False)):
+        table = table_with(TimeControl())
+        seat = table.turn
+        table.clock.stall(stalled_ms)
+        table.clock.advance(31_000 + AFTER_STALL_MS)
+        assert table.match.seats[seat].time_strikes == is_judged
+        assert table.is_over != is_judged
+
+
+def test_a_tenth_of_a_long_match_may_be_forgiven() -> None:
+    table = table_with(TimeControl(per_decision_ms=3_000, bank_ms=0))
+    seat = table.turn
+    for _ in range(24):
+        table.clock.stall(240)
+        table.clock.advance(2_200)
+        table.play_turn()
+        table.play_until_turn_of(seat)
+    assert table.match.seats[seat].clock.forgiven_us > 5_000_000
+    assert not table.is_over
+
+
 def test_more_than_5_s_forgiven_in_a_match_aborts() -> None:
     table = table_with(NO_BANK)
     seat = table.turn
