@@ -71,9 +71,12 @@ class PlayService:
         if bot is not None:
             bot.identity = replace(bot.identity, key=new)
             self.bots[new] = bot
+            text = "the token was replaced: connect with the new one"
             for session, owner in list(self._sessions.items()):
                 if owner is bot:
-                    session.close()
+                    session.close(
+                        CallError(grpc.StatusCode.UNAUTHENTICATED, "REPLACED_TOKEN", text)
+                    )
 
     def handler(self) -> grpc.GenericRpcHandler:
         """The service for a server. Messages stay bytes: answers are made of ready fragments."""

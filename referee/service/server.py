@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import grpc
 import structlog
@@ -13,10 +13,13 @@ from referee.engine.game import RummyGame
 from referee.match.outcome import Forfeit, MatchResult
 from referee.match.policy import Policy
 from referee.match.runner import Match
+from referee.match.seat_player import SeatPlayer
 from referee.match.spec import MatchSpec
 from referee.service.access import ReflectionGuard
 from referee.service.addresses import AddressError, is_local, remove_dead_socket, socket_path
 from referee.service.bots import Bot, SeatOfBot
+from referee.service.errors import CallError
+from referee.service.late_end import LateEnd
 from referee.service.logs import match_fields
 from referee.service.loop_clock import LoopClock
 from referee.service.messages import MatchMessages
@@ -197,28 +200,36 @@ class Referee:
             self.revoke_bot(bot)
 
     def withdraw_key(self, key: str, why: str) -> None:
-        """Refuse the bot's token with this key of an Identity; it resigns from its matches."""
+        """Refuse the bot's token with this key of an Identity; it resigns from its matches.
+
+        Its session ends with UNAUTHENTICATED, and says why.
+        """
         bot = self._play.bots.get(key)
         self.tokens.revoke_key(key)
         if bot is not None:
             for seat in list(bot.seats.values()):
                 seat.match.forfeit(seat.number, Forfeit.RESIGN, why)
-            self.revoke_bot(bot)
+            text = f"the token is not good any more: {why}"
+            self._shut_out(bot, CallError(grpc.StatusCode.UNAUTHENTICATED, "REVOKED", text))
 
     def replace_key(self, old: str, new: str) -> None:
-        """Have a bot known by another token from now on, given both keys; its sessions end.
+        """Have a bot known by another token from now on, given both keys.
 
+        Its sessions end with UNAUTHENTICATED, for they came with the old one.
         A session that comes with the new token takes over its matches.
         """
         self.tokens.replace_key(old, new)
         self._play.rekey(old, new)
 
     def revoke_bot(self, bot: Bot) -> None:
-        """Refuse its token from now on and end its session."""
+        """Refuse its token from now on and end its session with OK: it has done its work."""
+        self._shut_out(bot, None)
+
+    def _shut_out(self, bot: Bot, error: CallError | None) -> None:
         self.tokens.revoke_key(bot.identity.key)
         self._play.bots.pop(bot.identity.key, None)
         if bot.session is not None:
-            bot.session.close()
+            bot.session.close(error)
 
     def bots(self) -> Iterable[Bot]:
         """All bots that are known: those of issued tokens that were used, and guests."""
@@ -269,9 +280,11 @@ class Referee:
         spec: MatchSpec,
         bots: Sequence[Bot],
         on_created: Callable[[Match], None] | None = None,
+        keep: Callable[[MatchResult], Awaitable[None]] | None = None,
     ) -> MatchResult:
         """As `play`, for bots that are known. `on_created` gets the match before it starts.
 
+        The bots hear of the end when `keep` has returned, and never if it raises.
         Raises ValueError for a wrong number of them, StoppingError when no match may begin.
         """
         if len(bots) != len(spec.seats):
@@ -288,7 +301,8 @@ class Referee:
             if not ended.done():
                 ended.set_result(result)
 
-        match = self._new_match(spec, bots, on_end)
+        late_ends: list[LateEnd] | None = None if keep is None else []
+        match = self._new_match(spec, bots, on_end, late_ends)
         self._matches[spec.match_id] = match
         try:
             if on_created is not None:
@@ -299,7 +313,12 @@ class Referee:
                     match.absent(seat, bot.exited)
                 elif not bot.is_connected:
                     match.connection_lost(seat)
-            return await ended
+            result = await ended
+            if keep is not None:
+                await keep(result)
+            for seat_of_bot in late_ends or ():
+                seat_of_bot.tell()
+            return result
         finally:
             match.abort("the match was called off")
             del self._matches[spec.match_id]
@@ -307,8 +326,13 @@ class Referee:
                 self._all_ended.set_result(None)
 
     def _new_match(
-        self, spec: MatchSpec, bots: Sequence[Bot], on_end: Callable[[MatchResult], None]
+        self,
+        spec: MatchSpec,
+        bots: Sequence[Bot],
+        on_end: Callable[[MatchResult], None],
+        late_ends: list[LateEnd] | None,
     ) -> Match:
+        """Make a match, and put what holds back its end into `late_ends`, if that is wanted."""
         game = RummyGame(spec.rules, len(spec.seats), spec.secret, spec.first_dealer, spec.suits)
         messages = MatchMessages(spec, self._policy)
         meter = self._meter
@@ -322,7 +346,11 @@ class Referee:
         def on_fault(error: Exception) -> None:
             _log.error("the referee failed", match_id=spec.match_id, exc_info=error)
 
-        match = Match(spec, game, seats, self.clock, on_end, on_fault, self._policy)
+        players: Sequence[SeatPlayer] = seats
+        if late_ends is not None:
+            late_ends += [LateEnd(seat) for seat in seats]
+            players = late_ends
+        match = Match(spec, game, players, self.clock, on_end, on_fault, self._policy)
         if meter is not None:
             for place in match.seats:
                 place.clock = MeteredClock(spec.time_control, meter)

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -70,8 +70,14 @@ async def standing(
     first_pause_s: float = 30.0,
     most: int = 8,
     seats: int = 2,
+    time: Sequence[str] = (),
+    is_patient: bool = True,
 ) -> AsyncIterator[Stand]:
-    """Serve a ladder of one-deal matches on what is in the folder; end all of it at the end."""
+    """Serve a ladder of one-deal matches on what is in the folder; end all of it at the end.
+
+    With `is_patient` any time is forgiven: a machine that is busy with other tests is no reason to
+    abort matches.
+    """
     options = LadderOptions(
         listen=("127.0.0.1:0",),
         data=data,
@@ -81,16 +87,16 @@ async def standing(
     )
     with Store.open(data) as store:
         known = ladder_of(store)
-        config = config_to_play(Asked(seats=seats, rules=ONE_DEAL), known)
+        config = config_to_play(Asked(seats=seats, rules=ONE_DEAL, time=time), known)
         prepared = prepare_ladder(options, config)
         if known is None:
             new = f"ladder-{secrets.token_hex(4)}"
             known = create_ladder(store, new, stored_table(config), config.rules_hash)
         async with serving(options, prepared, config, store, known.id) as host:
-            # A machine that is busy with other tests is no reason to abort matches.
-            host.referee._policy = Policy(
-                most_forgiven_us_per_decision=10**12, most_forgiven_us_per_match=10**12
-            )
+            if is_patient:
+                host.referee._policy = Policy(
+                    most_forgiven_us_per_decision=10**12, most_forgiven_us_per_match=10**12
+                )
             stand = Stand(host, store, data)
             running = asyncio.create_task(host.ladder.run())
             try:

@@ -144,15 +144,33 @@ def test_an_overloaded_machine_gets_fewer_matches_for_a_while() -> None:
     hall = Hall(*(f"b{number}" for number in range(20)), most_matches=8)
     legs = hall.make(10.0)
     assert len(legs) == 8
+    hall.field.adapt(is_overloaded=True)
+    hall.field.adapt(is_overloaded=True)
+    assert hall.field.most_now == 4  # 8, 6, 4.5
     for leg in legs[:4]:
-        hall.field.aborted(leg, 11.0, overloaded=True)
+        hall.field.aborted(leg, 11.0)
     assert hall.field.running == 4
-    assert hall.make(20.0) == []  # 8, 6, 4.5, 3.4, 2.5
+    assert hall.make(20.0) == []
     for leg in legs[4:6]:
         hall.end(leg, 21.0)
-    assert hall.field.running == 2
-    hall.field.aborted(legs[6], 21.0, overloaded=False)
-    assert len(hall.make(30.0)) == 0 + 1
+    assert len(hall.make(30.0)) == 2
+    # A match that was aborted says nothing about the machine.
+    assert hall.field.most_now == 4
+
+
+@given(st.lists(st.booleans()), st.integers(1, 1_000))
+def test_a_quarter_of_the_matches_always_runs_and_all_of_them_again(
+    loads: list[bool], most: int
+) -> None:
+    field = Hall(most_matches=most).field
+    for is_overloaded in loads:
+        before = field.most_now
+        field.adapt(is_overloaded=is_overloaded)
+        assert field.most_now <= before if is_overloaded else field.most_now >= before
+        assert max(1, most // 4) <= field.most_now <= most
+    for _ in range(12):
+        field.adapt(is_overloaded=False)
+    assert field.most_now == most
 
 
 def test_three_failures_in_a_row_pause() -> None:
@@ -181,7 +199,7 @@ def test_a_leg_without_result_closes_its_encounter() -> None:
     hall.end(leg, 11.0, True, True, counts=False)
     assert (hall.field.open, hall.field.whole) == ({}, 0)
     [leg] = hall.make(20.0)
-    hall.field.aborted(leg, 21.0, overloaded=False)
+    hall.field.aborted(leg, 21.0)
     assert (hall.field.open, hall.field.matches, hall.field.running) == ({}, 1, 0)
     [again] = hall.make(30.0)
     assert again.encounter_id != leg.encounter_id  # new deals
@@ -242,7 +260,7 @@ def test_whatever_happens_the_books_are_right(seed: int, seats: int, bots: int) 
                     field.places[entrant].paused = "it failed"
                 ended += 1
             elif random.random() < 0.5:
-                field.aborted(leg, now, overloaded=random.random() < 0.5)
+                field.aborted(leg, now)
             else:
                 field.put_back(leg, now)
                 begun.discard(leg.fixture_id)

@@ -1,12 +1,17 @@
 """Bots on a ladder, over TCP: who is seated, what is stored, who is paused and let in again."""
 
+import threading
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from referee.match.verify import verify
+from rummy.referee.v1 import play_pb2 as play
 from rummy.tournament.v1 import tournament_pb2 as pb
-from tests.ladder.stand import Stand, standing
+from tests.ladder.stand import PATIENCE_S, Stand, standing
 from tournament.ladder.field import Place
 from tournament.report.results import load
 from tournament.store import queries
@@ -72,6 +77,38 @@ def _check_stored(stand: Stand) -> None:
 def deck_of(stand: Stand, fixture: str) -> bytes:
     last = queries.record(stand.store, stand.ladder.id, fixture).splitlines()[-1]
     return last.split(b'"secret":"')[1][:64]
+
+
+async def test_who_is_told_of_an_end_can_rely_on_it(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result is on the disk before its bots hear of it: a kill loses nothing that was told."""
+    save, may_save = stand.store.save_result, threading.Event()
+    told: list[int] = []
+
+    def slow(*given: Any, **named: Any) -> bool:
+        assert may_save.wait(PATIENCE_S)
+        told.append(sum(bot.ended for bot in bots))
+        return save(*given, **named)
+
+    monkeypatch.setattr(stand.store, "save_result", slow)
+    bots = [await stand.visitor(name) for name in ("a", "b")]
+    try:
+        await stand.until(lambda: stand.host.referee.running, "it begins")
+        await stand.until(lambda: not stand.host.referee.running, "it has ended")
+        assert stand.ladder.running
+        # Whatever was sent to the bots before has come by now.
+        for _ in range(20):
+            await stand.caller.status()
+        # One comes back meanwhile, and hears of it all the same.
+        sessions = bots[0].sessions
+        await bots[0].leave()
+        bots[0].come()
+        await stand.until(lambda: bots[0].sessions > sessions, "it is back")
+    finally:
+        may_save.set()
+    await stand.until(lambda: all(bot.ended for bot in bots), "told")
+    assert told[:1] == [0]
 
 
 async def test_bots_leave_and_return_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -165,19 +202,28 @@ async def test_a_bot_plays_as_many_matches_at_once_as_it_says(tmp_path: Path) ->
         await stand.until(lambda: wide.most_at_once >= 2, "several at once")
         await stand.until(lambda: stand.ladder.field.matches >= 20, "20 matches")
         assert wide.most_at_once <= 3
+        # Whoever takes more is told at once how many it gets.
+        greedy = await stand.visitor("greedy", at_once=1_000)
+        greedy.keeps = True
+        await stand.until(lambda: greedy.seen, "welcome")
+        welcome = play.PlayResponse.FromString(greedy.seen[0]).welcome
+        assert welcome.limits.max_concurrent_matches == 4
         assert {bot.most_at_once for bot in narrow} == {1}
 
 
 async def test_who_is_withdrawn_plays_no_more_and_keeps_its_results(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
         token = await stand.caller.register("leaves")
-        await stand.visitor("leaves", token=token)
+        visitor = await stand.visitor("leaves", token=token)
         await stand.visitor("stays")
         place = stand.ladder.field.places["leaves@1"]
         await stand.until(lambda: stand.ladder.field.whole >= 2, "two encounters")
         answer = await stand.caller(pb.WithdrawRequest(), pb.WithdrawResponse, token)
         assert list(answer.entrants) == ["leaves@1"]
         await stand.until(lambda: not stand.ladder.is_connected("leaves@1"), "shown out")
+        await stand.until(lambda: visitor.codes, "told")
+        assert (visitor.codes[0], visitor.reasons[0]) == ("UNAUTHENTICATED", "REVOKED")
+        assert "it was withdrawn" in visitor.texts[0]
         await stand.until(lambda: not place.busy and not stand.ladder.field.open, "nothing open")
         rows = {row.bot: row for row in await stand.caller.leaderboard()}
         assert rows["leaves"].state == pb.ENTRANT_STATE_WITHDRAWN

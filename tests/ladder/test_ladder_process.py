@@ -162,6 +162,9 @@ def test_register_prints_a_token_and_explains_refusals(tmp_path: Path) -> None:
         refused = command("register", at.address, "bot", cwd=tmp_path)
         assert (refused.returncode, refused.stdout) == (1, "")
         assert "by invitation" in refused.stderr
+        assert "Put the token into the variable RUMMY_TOKEN" in " ".join(refused.stderr.split())
+        wrong = command("register", at.address, "--", "-bot", cwd=tmp_path)
+        assert (wrong.returncode, "bot is '-bot': allowed" in wrong.stderr) == (2, True)
         os.environ["RUMMY_TOKEN"] = (tmp_path / "data/organiser.token").read_text().strip()
         try:
             done = command("register", at.address, "bot", "2", "--author", "A", cwd=tmp_path)
@@ -169,9 +172,27 @@ def test_register_prints_a_token_and_explains_refusals(tmp_path: Path) -> None:
             del os.environ["RUMMY_TOKEN"]
         assert (done.returncode, len(done.stdout.strip())) == (0, 43)
         assert "bot@2 is registered" in done.stderr
+        os.environ["RUMMY_TOKEN"] = "stale"
+        try:
+            stale = command("register", at.address, "new", cwd=tmp_path)
+        finally:
+            del os.environ["RUMMY_TOKEN"]
+        assert stale.returncode == 1
+        assert "that of the variable RUMMY_TOKEN" in " ".join(stale.stderr.split())
         assert f"register {at.address}" in at.text
+        assert 'RUMMY_TOKEN="$(cat data/organiser.token)" tournament register' in at.text
     missing = command("register", free_address(), "bot", cwd=tmp_path)
     assert missing.returncode == 1
+    assert "Is a ladder there?" in missing.stderr
+    (tmp_path / "empty.pem").write_text("no certificate")
+    for words, said in (
+        (["nowhere", "bot"], "'nowhere' is no address of a ladder: allowed are HOST:PORT"),
+        (["localhost:1", "bot", "--tls-ca", "empty.pem"], "empty.pem is not a PEM file"),
+        (["localhost:1", "bot", "--tls-ca", "missing.pem"], "missing.pem can't be read"),
+    ):
+        done = command("register", *words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert said in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -186,6 +207,7 @@ def test_register_prints_a_token_and_explains_refusals(tmp_path: Path) -> None:
         (["--tls-client-ca", "k"], "without --tls-cert"),
         (["missing.toml"], "missing.toml can't be read"),
         (["--rules", "whist"], "whist"),
+        (["--metrics", "0.0.0.0:1"], "can be reached from outside"),
     ],
 )
 def test_wrong_use_is_explained(tmp_path: Path, words: list[str], said: str) -> None:
@@ -193,6 +215,8 @@ def test_wrong_use_is_explained(tmp_path: Path, words: list[str], said: str) -> 
     assert done.returncode == 2, done.stderr
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+    # Nothing was begun.
+    assert not (tmp_path / "data").exists()
 
 
 # --- a crowd --------------------------------------------------------------------------------------
@@ -252,5 +276,17 @@ def test_a_ladder_speaks_tls(tmp_path: Path) -> None:
         address = at.address.replace("127.0.0.1", "localhost")
         done = command("register", address, "bot", "--tls-ca", str(cert), cwd=tmp_path)
         assert (done.returncode, len(done.stdout.strip())) == (0, 43), done.stderr
+        # It says how it is to be called.
+        assert f"tournament register {at.address} NAME VERSION --tls-ca CA.pem" in at.text
+        assert f"RUMMY_REFEREE={at.address}, RUMMY_TLS_CA=CA.pem and RUMMY_TOKEN" in at.text
         plain = command("register", at.address, "other", cwd=tmp_path)
         assert plain.returncode == 1
+        assert "One that speaks TLS takes --tls or --tls-ca" in " ".join(plain.stderr.split())
+        (tmp_path / "stranger").mkdir()
+        other = self_signed(tmp_path / "stranger" / "cert", new_key(tmp_path / "stranger" / "key"))
+        done = command("register", address, "bot", "--tls-ca", str(other), cwd=tmp_path)
+        assert done.returncode == 1
+        # One error, in our own words.
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith(f"error: {address}: ")
+        assert "with a certificate that you trust?" in " ".join(done.stderr.split())

@@ -7,6 +7,7 @@ import pytest
 from referee.engine.presets import make_ruleset
 from referee.match.spec import TimeControl
 from tournament.errors import ConfigError, ResumeError, UsageError
+from tournament.ladder.serve import called
 from tournament.ladder.settings import (
     Asked,
     check_rules,
@@ -101,3 +102,10 @@ def test_a_test_match_is_one_deal_of_the_same_rules(preset: str) -> None:
     assert (short.match_end, short.deals) == ("fixed_deals", 1)
     assert short.hand_size == config.rules.hand_size
     short.check_seats(2)
+
+
+def test_nobody_is_sent_to_an_address_that_is_everywhere() -> None:
+    for address in ("127.0.0.1:5", "[::1]:5", "10.0.0.1:5", "name.example:5", "unix:/a/[::]:b"):
+        assert called(address) == address
+    assert called("0.0.0.0:50051") == "HOST:50051"
+    assert called("[::]:7") == "HOST:7"

@@ -129,8 +129,9 @@ class Visitor:
         self.said_hello = 0.0
         self.first_match: float | None = None
         self.codes: list[str] = []
+        self.reasons: list[str] = []
         self.texts: list[str] = []
-        """Status and words of the streams that were lost."""
+        """Status, reason and words of the streams that were lost."""
         self.seen: list[bytes] = []
         """Messages, if `keeps` is set."""
         self.keeps = False
@@ -171,6 +172,7 @@ class Visitor:
             code, text = await self._call.code(), await self._call.details()
             self.codes.append(code.name)
             self.texts.append(text or "")
+            self.reasons.append(_reason_of(await self._call.trailing_metadata() or ()))
             self.lost += 1
             await asyncio.sleep(0.2)
 

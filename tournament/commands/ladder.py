@@ -124,7 +124,12 @@ def ladder(
         prepare_ladder,
         serve_until_stopped,
     )
-    from tournament.ladder.settings import Asked, config_to_play, stored_table  # noqa: PLC0415
+    from tournament.ladder.settings import (  # noqa: PLC0415
+        Asked,
+        config_to_play,
+        read_asked,
+        stored_table,
+    )
 
     if (tls_cert is None) != (tls_key is None):
         given, missing = ("--tls-cert", "--tls-key")[:: 1 if tls_key is None else -1]
@@ -147,6 +152,8 @@ def ladder(
         verbose=verbose,
     )
     asked = Asked(file, seats, rules, rules_of(changes or []), tuple(time or ()))
+    # What is wrong leaves no folder and no database behind.
+    prepare_ladder(options, read_asked(asked), is_rehearsal=True)
     with Store.open(data, database) as store, store.lock(_LOCK):
         known = ladder_of(store)
         config = config_to_play(asked, known)

@@ -1,8 +1,9 @@
 """`tournament register`: gets a bot that its author runs a token of somebody's ladder."""
 
 import os
+import re
+import ssl
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,9 @@ from tournament.commands.output import say
 from tournament.errors import TournamentError, UsageError
 
 TOKEN_VARIABLE = "RUMMY_TOKEN"  # noqa: S105 - where a token is, not one
+_ADDRESS = re.compile(r"unix:.+|[^/]+:[0-9]{1,5}")
+_ABOUT_TOKENS = ("PERMISSION_DENIED", "UNAUTHENTICATED")
+"""Statuses of calls that came with the wrong token, or none."""
 
 
 class CallFailedError(TournamentError):
@@ -42,18 +46,21 @@ def register(
       tournament register ladder.example.org:50051 my-bot --tls > token
       RUMMY_TOKEN=$(cat token) tournament register ladder.example.org:50051 my-bot 2 --tls
     """  # noqa: D301 - \b keeps the lines below it as they are
+    # Its own lines about a connection that fails come before ours, and say less.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc  # noqa: PLC0415 - no other command of this module needs it
 
     from rummy.tournament.v1 import tournament_pb2 as pb  # noqa: PLC0415
     from rummy.tournament.v1.tournament_pb2_grpc import TournamentServiceStub  # noqa: PLC0415
 
+    if not _ADDRESS.fullmatch(address):
+        raise UsageError(
+            f"{address!r} is no address of a ladder: allowed are HOST:PORT and unix:PATH, such as"
+            " ladder.example.org:50051"
+        )
     credentials = None
     if tls or tls_ca is not None:
-        try:
-            trusted = tls_ca.read_bytes() if tls_ca is not None else None
-        except OSError as error:
-            raise UsageError(f"{tls_ca} can't be read: {error.strerror}") from error
-        credentials = grpc.ssl_channel_credentials(trusted)
+        credentials = grpc.ssl_channel_credentials(_trusted(tls_ca))
     token = os.environ.get(TOKEN_VARIABLE, "")
     metadata = (("authorization", f"Bearer {token}"),) if token else None
     request = pb.RegisterRequest(bot=name, version=version, author=author, language=language)
@@ -65,7 +72,39 @@ def register(
         try:
             answer = TournamentServiceStub(channel).Register(request, metadata=metadata, timeout=20)
         except grpc.RpcError as error:
-            why: Callable[[], str] = getattr(error, "details", error.__str__)
-            raise CallFailedError(f"{address}: {why()}") from error
+            raise _explained(address, error, is_tls=credentials is not None) from error
     say(f"{answer.entrant} is registered; it connects with RUMMY_REFEREE={address} and this token:")
     sys.stdout.write(f"{answer.token}\n")
+
+
+def _trusted(tls_ca: Path | None) -> bytes | None:
+    """Return the certificates of a PEM file; None: those that this machine trusts."""
+    if tls_ca is None:
+        return None
+    try:
+        content = tls_ca.read_bytes()
+        ssl.create_default_context(cadata=content.decode("ascii"))
+    except OSError as error:
+        if isinstance(error, ssl.SSLError):
+            raise UsageError(f"{tls_ca} is not a PEM file with a certificate") from error
+        raise UsageError(f"{tls_ca} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{tls_ca} is not a PEM file with a certificate") from error
+    return content
+
+
+def _explained(address: str, error: Exception, *, is_tls: bool) -> TournamentError:
+    """Return what a call that failed means for whoever typed the command."""
+    status: str = getattr(error, "code")().name  # noqa: B009 - gRPC's error is a call as well
+    why: str = getattr(error, "details")() or status.lower()  # noqa: B009
+    text = f"{address}: {why}"
+    if status in _ABOUT_TOKENS:
+        if os.environ.get(TOKEN_VARIABLE):
+            text += f". The token was that of the variable {TOKEN_VARIABLE}"
+        else:
+            text += f". Put the token into the variable {TOKEN_VARIABLE}, which is not set"
+    elif status == "UNAVAILABLE" and is_tls:
+        text += ". Is a ladder there that speaks TLS, with a certificate that you trust?"
+    elif status == "UNAVAILABLE":
+        text += ". Is a ladder there? One that speaks TLS takes --tls or --tls-ca"
+    return UsageError(text) if status == "INVALID_ARGUMENT" else CallFailedError(text)

@@ -21,7 +21,7 @@ from tournament.report.matches import matches_view
 from tournament.report.render import Format
 from tournament.report.results import load
 from tournament.report.statistics import statistics_view
-from tournament.runner.run import stored_config
+from tournament.runner.run import is_ladder, stored_config
 from tournament.statistics.crosstable import crosstable
 from tournament.statistics.versions import version_standings
 from tournament.store import queries
@@ -185,7 +185,9 @@ def _rules_hash(tournament: Tournament) -> str | None:
         config = stored_config(tournament)
     except ResumeError:
         return None
-    return config.rules_hash if config.hash == tournament.config_hash else None
+    # A ladder has no plan that its hash could tell.
+    played = config.rules_hash if is_ladder(tournament) else config.hash
+    return config.rules_hash if played == tournament.config_hash else None
 
 
 def chosen_tournament(store: Store, tournament: str | None) -> Tournament:

@@ -12,7 +12,7 @@ from rummy.tournament.v1 import tournament_pb2 as pb
 from tournament.ladder.field import Place
 from tournament.ladder.ladder import Ladder
 from tournament.ladder.names import parts_of
-from tournament.ladder.own_log import rejections
+from tournament.ladder.own_log import noted
 from tournament.ladder.standing import Standings
 from tournament.rating.environment import Rating
 from tournament.statistics.standings import SeatRow, Standing
@@ -95,26 +95,12 @@ def _seat(seat: SeatRow) -> pb.LadderSeat:
 def own_match(match: EndedMatch, entrant: str, record: bytes) -> pb.OwnMatch:
     """Return what was noted about one of a match's bots, and nothing about the others."""
     number = match.fixture.seats.index(entrant)
-    seat = match.seats[number]
-    found, count = rejections(record, number)
-    return pb.OwnMatch(
-        match_id=match.match_id,
-        seat=number,
-        place=seat.place,
-        total=seat.total,
-        forfeit=_forfeit(seat),
-        termination=_termination(match),
-        text=match.text,
-        decisions=seat.decisions,
-        charged_us=seat.charged_us,
-        longest_charged_us=seat.longest_us,
-        forgiven_us=seat.forgiven_us,
-        illegal_strikes=seat.illegal_strikes,
-        time_strikes=seat.time_strikes,
-        rejections=found,
-        rejection_count=count,
-        ended_unix_ms=_unix_ms(match.ended),
-    )
+    message = noted(match.seats[number], number, record)
+    message.match_id = match.match_id
+    message.termination = _termination(match)
+    message.text = match.text
+    message.ended_unix_ms = _unix_ms(match.ended)
+    return message
 
 
 def status_message(ladder: Ladder, *, by_invitation: bool, stopping: bool) -> pb.GetStatusResponse:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from referee.service.server import Referee, StoppingError
 from tournament.config import Config
 from tournament.ladder.chance import below, new_match_id, new_secret
 from tournament.ladder.field import Place
+from tournament.ladder.names import PARTNER
 from tournament.ladder.partner import Partner
 from tournament.ladder.settings import check_rules
 
@@ -39,14 +41,20 @@ class Checks:
         config: Config,
         pauses: Pauses,
         bot_of: Callable[[str], Bot | None],
+        tried: Callable[[Place, MatchResult], Awaitable[None]],
         passed: Callable[[Place], Awaitable[None]],
     ) -> None:
-        """`bot_of` finds an entrant's bot; `passed` is called for who is to be seated again."""
+        """`bot_of` finds an entrant's bot.
+
+        `tried` is called after each test, in which the bot has seat 0, and `passed` for who is to
+        be seated again.
+        """
         self._referee = referee
         self._rules = check_rules(config)
         self._config = config
         self._pauses = pauses
         self._bot_of = bot_of
+        self._tried = tried
         self._passed = passed
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -68,16 +76,20 @@ class Checks:
         pause_s = self._pauses.first_s
         with contextlib.suppress(StoppingError):
             while not place.withdrawn:
+                place.next_test_ms = time.time_ns() // 1_000_000 + round(pause_s * 1_000)
                 await asyncio.sleep(pause_s)
+                place.next_test_ms = 0
                 result = await self._match(place, await self._free(place))
                 own = result.seats[0]
                 is_fine = result.has_result and own.forfeit is None
                 _log.info("paused bot tried", bot=place.entrant, passed=is_fine, text=result.text)
+                await self._tried(place, result)
                 if is_fine:
                     await self._passed(place)
                     return
                 # An aborted match was nobody's fault, and is no reason to wait longer.
                 if result.termination is not Termination.ABORTED:
+                    place.tests_failed += 1
                     pause_s = min(2 * pause_s, self._pauses.longest_s)
 
     async def _free(self, place: Place) -> Bot:
@@ -90,7 +102,7 @@ class Checks:
 
     async def _match(self, place: Place, bot: Bot) -> MatchResult:
         partners = self._config.seats - 1
-        tokens = [self._referee.issue_token("ladder-partner", "1") for _ in range(partners)]
+        tokens = [self._referee.issue_token(PARTNER, "1") for _ in range(partners)]
         streams = [Partner(below) for _ in tokens]
         serving = [
             asyncio.create_task(self._referee.serve_inside(token, stream))
@@ -99,7 +111,7 @@ class Checks:
         try:
             for token in tokens:
                 await self._referee.wait_connected(token, self._pauses.longest_s)
-            seats = [(place.bot, place.version), *[("ladder-partner", "1")] * partners]
+            seats = [(place.bot, place.version), *[(PARTNER, "1")] * partners]
             spec = MatchSpec(
                 match_id=new_match_id(),
                 rules=self._rules,

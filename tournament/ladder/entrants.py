@@ -18,7 +18,11 @@ from tournament.store.store import Store
 from tournament.store.stored import Entry
 
 MOST_VERSIONS = 100
+"""Of a bot, those that are not withdrawn."""
+MOST_VERSIONS_EVER = 1_000
 MOST_ENTRANTS = 10_000
+"""Of all bots, those that are not withdrawn."""
+MOST_ENTRANTS_EVER = 100_000
 _log = structlog.get_logger()
 
 
@@ -40,6 +44,8 @@ class Entrants:
         """Names of bots whose folders were submitted here: no stranger takes them."""
         self._taken: set[str] = set()
         """Entrants that are being registered."""
+        self._withdrawn = 0
+        """Of all in the field."""
         self._changes = 0
         """Counts what was changed here: what was read before that is out of date."""
 
@@ -109,6 +115,7 @@ class Entrants:
         if place.withdrawn:
             return
         self._changes += 1
+        self._withdrawn += 1
         place.withdrawn = True
         if place.token_key:
             self._by_key.pop(place.token_key, None)
@@ -116,28 +123,30 @@ class Entrants:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    async def register(self, bot: str, version: str, author: str, language: str) -> tuple[str, str]:
-        """Register a version; its new token and its name as an entrant. Raises CallError.
-
-        Whether the caller may do so is for whoever calls.
-        """
+    @staticmethod
+    def check_request(bot: str, version: str, author: str, language: str) -> None:
+        """Raise CallError for names that nobody may register."""
         try:
             check_names(bot, version)
             check_words(author, language)
         except ValueError as error:
             raise refuse("BAD_NAME", str(error)) from error
+
+    async def register(self, bot: str, version: str, author: str, language: str) -> tuple[str, str]:
+        """Register a version; its new token and its name as an entrant. Raises CallError.
+
+        Whether the caller may do so, and `check_request`, is for whoever calls.
+        """
         entrant = entrant_of(bot, version)
         if entrant in self._field.places or entrant in self._taken:
             raise _taken(bot, version)
-        if len(self.versions(bot)) >= MOST_VERSIONS or len(self._field.places) >= MOST_ENTRANTS:
-            text = f"allowed are {MOST_VERSIONS} versions of a bot and {MOST_ENTRANTS} in all"
-            raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "ENTRANTS", text)
+        self._check_room(bot)
         token = new_token()
         entry = Entry(
             bot=bot,
             version=version,
-            author=author,
-            language=language,
+            author=author.strip(),
+            language=language.strip(),
             content_hash=outside_hash(bot, version),
             folder="",
             manifest={"elsewhere": True},
@@ -154,8 +163,23 @@ class Entrants:
         place = _place(registered)
         self._enter(place)
         self._admit(place, key_of(token))
-        _log.info("bot registered", bot=entrant, author=author)
+        _log.info("bot registered", bot=entrant, author=entry.author)
         return token, entrant
+
+    def _check_room(self, bot: str) -> None:
+        """Raise CallError if no more versions of a bot, or of all, can be registered."""
+        own, all_ = self.versions(bot), self._field.places
+        own_now = sum(not place.withdrawn for place in own)
+        all_now = len(all_) - self._withdrawn
+        for what, count, most, besides in (
+            (f"{bot} has", own_now, MOST_VERSIONS, "besides withdrawn ones"),
+            (f"{bot} has had", len(own), MOST_VERSIONS_EVER, "with withdrawn ones"),
+            ("the ladder has", all_now, MOST_ENTRANTS, "besides withdrawn ones"),
+            ("the ladder has had", len(all_), MOST_ENTRANTS_EVER, "with withdrawn ones"),
+        ):
+            if count >= most:
+                text = f"{what} {count} versions: allowed are {most}, {besides}"
+                raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "ENTRANTS", text)
 
     def _store_new(self, entry: Entry, key: str) -> Registration:
         registered = self._registry.register(entry, is_elsewhere=True, token_key=key)

@@ -11,8 +11,13 @@ from tournament.ladder.names import parts_of
 from tournament.schedule.fixtures import Encounter, Entrant, Fixture, make_encounter
 from tournament.schedule.matchmaking import Candidate, Chance, Skills, choose
 
-_LESS, _MORE = 0.75, 0.05
-"""By what the matches at a time are multiplied when one was lost to load; what each other adds."""
+_LESS, _MORE = 0.75, 1 / 16
+"""By what the matches at a time are multiplied on an overloaded machine; what part is added on
+another."""
+MOST_PER_BOT = 4
+"""Matches of a bot at a time."""
+_LEAST = 0.25
+"""The part of the matches at a time that is always allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Rules:
     seats: int
     rules: str
     most_matches: int = 16
-    most_per_bot: int = 4
+    most_per_bot: int = MOST_PER_BOT
     legs_apart: int = 2
     legs_wait_s: float = 30.0
     enough_free: int = 8
@@ -48,6 +53,10 @@ class Place:
     language: str
     paused: str = ""
     """Why it is not seated; empty: it is."""
+    tests_failed: int = 0
+    """Tests that it has failed while paused, since the ladder was started."""
+    next_test_ms: int = 0
+    """When it is tried next, in milliseconds since 1970; 0: it is not paused, or is due."""
     withdrawn: bool = False
     games: int = 0
     """Encounters that it was given."""
@@ -133,7 +142,7 @@ class Field:
 
     def readmit(self, place: Place) -> None:
         """Seat it again, as if it had never failed."""
-        place.paused, place.failures = "", 0
+        place.paused, place.failures, place.tests_failed = "", 0, 0
 
     def _count_table(self, table: Sequence[str]) -> None:
         self.encounters += 1
@@ -183,9 +192,26 @@ class Field:
 
     # --- what is to be played -------------------------------------------------------------------
 
+    @property
+    def most_now(self) -> int:
+        """Matches at a time, at most, as the machine is now."""
+        return int(self._most_now)
+
+    def adapt(self, *, is_overloaded: bool) -> None:
+        """Take fewer matches at a time, or more.
+
+        A quarter of what is allowed always stays: bots that think long must not hold up all others.
+        """
+        most = self.rules.most_matches
+        if is_overloaded:
+            least = max(1.0, _LEAST * most)
+            self._most_now = max(least, self._most_now * _LESS)
+        else:
+            self._most_now = min(self._most_now + _MORE * most, most)
+
     def next_leg(self, now_s: float) -> Fixture | None:
         """Take the later leg that has waited longest, if one may begin."""
-        if self.running >= int(self._most_now):
+        if self.running >= self.most_now:
             return None
         for opened in self.open.values():
             if opened.to_come and not opened.running and self._may_go_on(opened, now_s):
@@ -224,7 +250,7 @@ class Field:
 
         With `only_newcomers` some are made only if a bot waits that was never given one.
         """
-        most = int(self._most_now) - self.running
+        most = self.most_now - self.running
         held = self._held(now_s)
         present = self.present()
         free = [p for p in present if self._is_free(p) and p.entrant not in held]
@@ -290,7 +316,6 @@ class Field:
         closes its encounter.
         """
         opened = self._leave(leg, now_s)
-        self._most_now = min(self._most_now + _MORE, self.rules.most_matches)
         self.matches += 1
         opened.since_s = now_s
         opened.begun = {bot: self.places[bot].begun for bot in leg.seats}
@@ -307,13 +332,8 @@ class Field:
                 to_pause.append(place)
         return to_pause
 
-    def aborted(self, leg: Fixture, now_s: float, *, overloaded: bool) -> None:
-        """A leg has ended without a result: its encounter is closed.
-
-        If it was because the machine is `overloaded`, fewer matches run at a time for a while.
-        """
-        if overloaded:
-            self._most_now = max(1.0, min(self._most_now, self.running) * _LESS)
+    def aborted(self, leg: Fixture, now_s: float) -> None:
+        """A leg has ended without a result: its encounter is closed."""
         self._leave(leg, now_s)
         del self.open[leg.encounter_id]
 

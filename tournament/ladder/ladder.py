@@ -6,6 +6,7 @@ Nothing that takes long runs on the event loop: it is the referee's, and its sta
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -20,6 +21,7 @@ from tournament.ladder.checks import Checks, Pauses
 from tournament.ladder.desk import Desk
 from tournament.ladder.entrants import Entrants
 from tournament.ladder.field import Field, Place, Rules
+from tournament.ladder.own_log import Uncounted, uncounted
 from tournament.ladder.standing import Standings
 from tournament.schedule.fixtures import Encounter, Fixture
 from tournament.store.ladder import (
@@ -36,6 +38,10 @@ _LOOK_S = 0.5
 """How often places are filled when nothing has told to."""
 _OVERLOAD_US = 200_000
 """More forgiven time than this says that a match was aborted because the machine is overloaded."""
+_STILL = 0.2
+"""A machine that stands still for more than this part of the time is overloaded."""
+_ADAPT_S = 5.0
+"""How often it is looked how much of the time the machine stood still."""
 _SYNC_S = 10.0
 """How often registrations are looked for that others have stored."""
 CUT = "the ladder was stopped before the encounter was whole"
@@ -81,16 +87,19 @@ class Ladder:
         self.entrants = Entrants(referee, store, desk, ladder, self.field)
         self.running: set[str] = set()
         """Ids of the matches that are being played."""
+        self.uncounted = Uncounted()
         self._referee = referee
         self._store = store
         self._desk = desk
         self._ratings = ratings
-        self._checks = Checks(referee, config, pauses, self._bots_get, self._passed)
+        self._checks = Checks(referee, config, pauses, self._bots_get, self._tried, self._passed)
         self._bots: dict[str, Bot] = {}
         self._decks: dict[str, _Decks] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._chance = quick_chance()
+        self._lost_by_load = False
+        """Whether a match was aborted because the machine is overloaded, since it was adapted."""
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     # --- beginning and ending -------------------------------------------------------------------
@@ -118,7 +127,10 @@ class Ladder:
 
     async def run(self) -> None:
         """Keep the tables busy until cancelled. Raises StoreError when results can't be kept."""
-        looking = asyncio.create_task(self._look_for_registrations())
+        looking = [
+            asyncio.create_task(self._look_for_registrations()),
+            asyncio.create_task(self._adapt()),
+        ]
         try:
             while not self._failure.done():
                 self._wake.clear()
@@ -130,8 +142,9 @@ class Ladder:
                     continue
             self._failure.result()
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            for task in looking:
+                task.cancel()
+            await asyncio.gather(*looking, return_exceptions=True)
 
     async def close(self) -> None:
         """Wait for results to be stored, once the referee has ended its matches. Raises nothing."""
@@ -151,6 +164,23 @@ class Ladder:
                 await self.entrants.load()
             except StoreError as error:
                 self._fail(error)
+
+    async def _adapt(self) -> None:
+        """Have fewer matches run while the machine stands still too often, and say so."""
+        while True:
+            stalled_us, begin_s = self._referee.clock.total_stalled_us, self._now_s()
+            await asyncio.sleep(_ADAPT_S)
+            lost_us = self._referee.clock.total_stalled_us - stalled_us
+            still = lost_us / 1e6 / (self._now_s() - begin_s)
+            before = self.field.most_now
+            self.field.adapt(is_overloaded=still > _STILL or self._lost_by_load)
+            self._lost_by_load = False
+            if self.field.most_now != before:
+                self._wake.set()
+                words = "fewer" if self.field.most_now < before else "more"
+                _log.warning(
+                    f"{words} matches at a time", most=self.field.most_now, still=round(still, 3)
+                )
 
     def _fail(self, error: BaseException) -> None:
         if not self._failure.done():
@@ -230,24 +260,33 @@ class Ladder:
         spec = match_of(self.config, leg, decks.secret, decks.salts[leg.fixture_id])
         self.running.add(spec.match_id)
         try:
-            result = await self._referee.play_bots(spec, bots)
+            keep = partial(self._keep, leg)
+            result = await self._referee.play_bots(spec, bots, keep=keep)
         except StoppingError:
             self.field.put_back(leg, self._now_s())
             return
         finally:
             self.running.discard(spec.match_id)
         if result.termination is Termination.ABORTED:
-            await self._close(leg.encounter_id, result.text)
-            overloaded = max(seat.forgiven_us for seat in result.seats) > _OVERLOAD_US
-            self.field.aborted(leg, self._now_s(), overloaded=overloaded)
+            self.field.aborted(leg, self._now_s())
+            lost_us = max(seat.forgiven_us for seat in result.seats)
+            self._lost_by_load |= lost_us > _OVERLOAD_US
             self._decks.pop(leg.encounter_id, None)
+            for number, entrant in enumerate(leg.seats):
+                await self._note(entrant, result, number)
         else:
-            await self._keep(leg, result)
+            await self._count(leg, result)
         self._wake.set()
 
     async def _keep(self, leg: Fixture, result: MatchResult) -> None:
-        """Store a result; only then its bots may play again."""
-        await self._desk.write(self._store.save_result, self.id, leg.fixture_id, result)
+        """Store a result; only then its bots hear of it, and may play again."""
+        if result.termination is Termination.ABORTED:
+            await self._close(leg.encounter_id, result.text)
+        else:
+            await self._desk.write(self._store.save_result, self.id, leg.fixture_id, result)
+
+    async def _count(self, leg: Fixture, result: MatchResult) -> None:
+        """Take note of a result that is stored."""
         failed = [seat.forfeit is not None or not result.has_result for seat in result.seats]
         to_pause = self.field.ended(leg, failed, self._now_s(), counts=result.has_result)
         if leg.encounter_id not in self.field.open:
@@ -261,6 +300,13 @@ class Ladder:
     async def _close(self, encounter: str, why: str) -> None:
         await self._desk.write(close_encounters, self._store, self.id, why, encounter)
 
+    async def _note(
+        self, entrant: str, result: MatchResult, seat: int, *, is_test: bool = False
+    ) -> None:
+        """Keep what its author may read of a match that counts for nothing."""
+        note = await self._desk.read(uncounted, result, seat, is_test=is_test)
+        self.uncounted.add(entrant, note)
+
     # --- who fails ------------------------------------------------------------------------------
 
     async def _pause(self, place: Place, text: str) -> None:
@@ -270,6 +316,9 @@ class Ladder:
         _log.warning("bot paused", bot=place.entrant, why=why)
         await self.entrants.pause(place, why)
         self._checks.begin(place)
+
+    async def _tried(self, place: Place, result: MatchResult) -> None:
+        await self._note(place.entrant, result, 0, is_test=True)
 
     async def _passed(self, place: Place) -> None:
         await self.entrants.pause(place, None)

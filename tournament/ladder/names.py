@@ -3,8 +3,10 @@
 import re
 
 NAME_MOST, VERSION_MOST, AUTHOR_MOST, LANGUAGE_MOST = 40, 20, 100, 40
-_ALLOWED = "letters A–Z and a–z, digits, '.', '_', '-'"
-_WORD = re.compile(r"[A-Za-z0-9._-]+")
+HOUSE, PARTNER = "house", "ladder-partner"
+_ALLOWED = "letters A–Z and a–z, digits, '.', '_', '-', not only dots and not '-' first"
+# A name that begins with '-' looks like an option, and dots alone like a folder.
+_WORD = re.compile(r"(?!-|\.+\Z)[A-Za-z0-9._-]+")
 
 
 def entrant_of(bot: str, version: str) -> str:
@@ -23,6 +25,16 @@ def check_names(bot: str, version: str) -> None:
     for what, value, most in (("bot", bot, NAME_MOST), ("version", version, VERSION_MOST)):
         if not 1 <= len(value) <= most or not _WORD.fullmatch(value):
             raise ValueError(f"{what} is {value[:80]!r}: allowed are 1–{most} of {_ALLOWED}")
+
+
+def check_unreserved(bot: str) -> None:
+    """Raise ValueError for a name that says it is the ladder's own, in letters of any size."""
+    name = bot.lower()
+    if name in (HOUSE, PARTNER) or name.startswith(f"{HOUSE}-"):
+        raise ValueError(
+            f"bot is {bot!r}: {HOUSE!r}, {PARTNER!r} and what begins with '{HOUSE}-' are names of"
+            " the ladder's own bots, and take an organiser's token"
+        )
 
 
 def check_words(author: str, language: str) -> None:

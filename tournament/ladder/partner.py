@@ -5,6 +5,7 @@ import asyncio
 import grpc
 
 from rummy.referee.v1 import play_pb2 as pb
+from tournament.ladder.names import PARTNER
 from tournament.schedule.matchmaking import Chance
 
 
@@ -14,7 +15,7 @@ class Partner:
     def __init__(self, chance: Chance) -> None:
         self._chance = chance
         self._answers: asyncio.Queue[object] = asyncio.Queue()
-        self._say(pb.PlayRequest(hello=pb.Hello(bot="ladder-partner", version="1")))
+        self._say(pb.PlayRequest(hello=pb.Hello(bot=PARTNER, version="1")))
 
     def _say(self, request: pb.PlayRequest) -> None:
         self._answers.put_nowait(request.SerializeToString())

@@ -1,6 +1,7 @@
 """`tournament ladder`: one process that listens, keeps a ladder going, and stops gracefully."""
 
 import asyncio
+import shlex
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,17 +11,19 @@ from typing import Final
 
 import structlog
 
+from referee.match.policy import Policy
 from referee.service.descriptors import allow_many_descriptors
 from referee.service.logs import configure_logs
 from referee.service.meter import Meter
 from referee.service.serve import Prepared, ServeError, ServeOptions, prepare
 from referee.service.server import ListenError, Referee
+from referee.service.session import Limits
 from referee.service.tls import TlsFiles
 from tournament.config import Config
 from tournament.errors import TournamentError, UsageError
 from tournament.ladder.checks import Pauses
 from tournament.ladder.desk import Desk
-from tournament.ladder.field import Rules
+from tournament.ladder.field import MOST_PER_BOT, Rules
 from tournament.ladder.ladder import Ladder
 from tournament.ladder.ratings import Ratings
 from tournament.ladder.service import TournamentService
@@ -28,6 +31,10 @@ from tournament.store.store import Store
 
 TOKEN_FILE: Final = "organiser.token"  # noqa: S105 - where a token is, not one
 _PROGRESS_S: Final = 60.0
+_LIMITS: Final = Limits(max_concurrent_matches=MOST_PER_BOT)
+_POLICY: Final = Policy(most_forgiven_part=0.5)
+"""Many bots at once keep any machine from answering for some part of the time. Whoever is about to
+lose must not escape by thinking until a part of it is the referee's; it is not charged anyway."""
 _log = structlog.get_logger()
 
 
@@ -54,13 +61,18 @@ class LadderOptions:
     verbose: bool = False
 
 
-def prepare_ladder(options: LadderOptions, config: Config) -> Prepared:
+def prepare_ladder(
+    options: LadderOptions, config: Config, *, is_rehearsal: bool = False
+) -> Prepared:
     """Check all that can be checked before anything begins. Raises UsageError.
 
-    The organiser's token is read from the data folder, and made when it is missing.
+    The organiser's token is read from the data folder, and made when it is missing. A rehearsal
+    leaves the data folder alone.
     """
+    token_file = None if is_rehearsal else options.data / TOKEN_FILE
     try:
-        options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_rehearsal:
+            options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         return prepare(
             ServeOptions(
                 listen=options.listen,
@@ -69,7 +81,7 @@ def prepare_ladder(options: LadderOptions, config: Config) -> Prepared:
                 insecure=options.insecure,
                 tls=options.tls,
                 metrics=options.metrics,
-                organiser_token_file=options.data / TOKEN_FILE,
+                organiser_token_file=token_file,
             )
         )
     except ServeError as error:
@@ -133,7 +145,7 @@ async def serving(
         desk = Desk()
         stack.callback(desk.close)
         meter = Meter() if options.metrics else None
-        referee = Referee(meter=meter)
+        referee = Referee(limits=_LIMITS, policy=_POLICY, meter=meter)
         referee.tokens.admit_organiser(prepared.organiser_token)
         ratings = Ratings(options.data, options.database, ladder)
         rules = Rules(config.seats, config.rules_hash, most_matches=options.most_matches)
@@ -177,18 +189,35 @@ async def _end(task: "asyncio.Task[None]") -> None:
 
 
 def _say_how(options: LadderOptions, host: Host, tell: Callable[[str], None]) -> None:
-    address = host.addresses[0]
-    how = "" if options.tls is not None else "-plaintext "
-    invited = ""
+    address = called(host.addresses[0])
+    is_tls = options.tls is not None and not address.startswith("unix:")
+    grpcurl, ours = ("-cacert CA.pem ", " --tls-ca CA.pem") if is_tls else ("-plaintext ", "")
+    variable = ""
     if options.by_invitation:
-        invited = f'-H "authorization: Bearer $(cat {options.data / TOKEN_FILE})" '
+        token = f"$(cat {shlex.quote(str(options.data / TOKEN_FILE))})"
+        variable = f'RUMMY_TOKEN="{token}" '
+        grpcurl += f'-H "authorization: Bearer {token}" '
     tell(f"ladder {host.ladder.id} at {', '.join(host.addresses)}")
     tell(
-        f"register a bot: tournament register {address} NAME VERSION, or: grpcurl {how}{invited}"
-        """-d '{"bot": "NAME", "version": "1"}' """
+        f"register a bot: {variable}tournament register {address} NAME VERSION{ours}, or:"
+        f""" grpcurl {grpcurl}-d '{{"bot": "NAME", "version": "1"}}' """
         f"{address} rummy.tournament.v1.TournamentService/Register"
     )
-    tell(f"then run it with RUMMY_REFEREE={address} and RUMMY_TOKEN, the token of the answer")
+    trusting = ", RUMMY_TLS_CA=CA.pem" if is_tls else ""
+    tell(
+        f"then run it with RUMMY_REFEREE={address}{trusting} and RUMMY_TOKEN, the token of the"
+        " answer"
+    )
+    if address != host.addresses[0]:
+        tell("HOST is a name or an address of this machine, as others know it")
+    if is_tls:
+        tell("CA.pem is the certificate of this ladder, or of who signed it")
+
+
+def called(address: str) -> str:
+    """Return how others call what listens at an address: everywhere is no place to go to."""
+    host, _, port = address.rpartition(":")
+    return f"HOST:{port}" if host in ("0.0.0.0", "[::]") else address  # noqa: S104
 
 
 async def _tell_progress(host: Host) -> None:
@@ -209,6 +238,7 @@ def log_progress(referee: Referee, ladder: Ladder, ratings: Ratings, before: int
         connected=len(connected),
         paused=sum(bool(place.paused) for place in connected),
         running=len(ladder.running),
+        most_running=field.most_now,
         open_encounters=len(field.open),
         matches=field.matches,
         matches_new=field.matches - before,

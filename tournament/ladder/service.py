@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from referee.service.access import bearer_of
 from referee.service.errors import CallError, refuse
 from referee.service.server import Referee
+from referee.service.tokens import key_of
 from referee.service.unary import Context, Handler, method, read
 from rummy.tournament.v1 import tournament_pb2 as pb
 from tournament.errors import StoreError
@@ -24,7 +25,8 @@ from tournament.ladder.answers import (
 from tournament.ladder.desk import Desk
 from tournament.ladder.field import Place
 from tournament.ladder.ladder import Ladder
-from tournament.ladder.names import parts_of
+from tournament.ladder.names import check_unreserved, parts_of
+from tournament.ladder.rates import Rates
 from tournament.ladder.ratings import Ratings
 from tournament.statistics.standings import Standing
 from tournament.store import queries
@@ -36,13 +38,8 @@ _MOST_ROWS: Final = 200
 _MOST_MATCHES: Final = 50
 _MOST_OWN: Final = 20
 _MOST_RECORD_BYTES: Final = 1 << 20
-_MOST_CALLS: Final = 200
-"""Calls of all together in a second."""
 _MOST_READING: Final = 16
 """Calls that may wait for the database."""
-
-_REGISTRATIONS: Final = 500
-"""New bots that strangers may register at once; each second allows one more."""
 
 _Request = TypeVar("_Request", bound=Message)
 _Answer = TypeVar("_Answer")
@@ -69,13 +66,8 @@ class TournamentService:
         self._desk = desk
         self._ratings = ratings
         self._by_invitation = by_invitation
-        self._second = 0.0
-        self._calls = 0
-        """Calls in this second."""
+        self._rates = Rates(asyncio.get_running_loop().time)
         self._reading = 0
-        self._registrations = float(_REGISTRATIONS)
-        """How many new bots strangers may register now."""
-        self._counted_s = 0.0
         self._ranked: tuple[tuple[int, int], list[tuple[Place, Standing | None]]] = ((-1, 0), [])
         """The latest ranking that was made, by number of the standings and of the entrants."""
 
@@ -101,7 +93,7 @@ class TournamentService:
 
         async def checked(raw: bytes, context: Context) -> Message:
             token = bearer_of(context)
-            self._count(is_organiser=self._is_organiser(token))
+            self._count(context.peer(), token)
             try:
                 return await answer(read(kind, raw), token)
             except StoreError as error:
@@ -114,15 +106,12 @@ class TournamentService:
     def _is_organiser(self, token: str) -> bool:
         return bool(token) and self._referee.tokens.is_organiser(token)
 
-    def _count(self, *, is_organiser: bool) -> None:
-        """Raise CallError if there are too many calls in this second."""
-        now = asyncio.get_running_loop().time()
-        if now - self._second >= 1.0:
-            self._second, self._calls = now, 0
-        self._calls += 1
-        if self._calls > _MOST_CALLS and not is_organiser:
-            text = f"more than {_MOST_CALLS} calls in a second: try again in the next"
-            raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE", text)
+    def _count(self, peer: str, token: str) -> None:
+        """Raise CallError if there are too many calls in this second; an organiser's never are."""
+        if not self._is_organiser(token):
+            key = key_of(token) if token else ""
+            is_known = self._ladder.entrants.of_key(key) is not None
+            self._rates.call(peer, key if is_known else "")
 
     async def _read(self, call: Callable[[], _Answer]) -> _Answer:
         """Return what a call reads from the database, unless many wait for that already."""
@@ -142,34 +131,48 @@ class TournamentService:
         if self._referee.is_draining:
             text = "the ladder is about to stop: try again when it is back"
             raise CallError(grpc.StatusCode.UNAVAILABLE, "STOPPING", text)
+        entrants.check_request(request.bot, request.version, request.author, request.language)
         if not self._is_organiser(token):
             if entrants.versions(request.bot) or entrants.is_submitted(request.bot):
                 self._check_owner(request.bot, token)
             else:
-                self._check_stranger()
+                self._check_stranger(request.bot, token)
         new, entrant = await entrants.register(
             request.bot, request.version, request.author, request.language
         )
         return pb.RegisterResponse(token=new, entrant=entrant)
 
-    def _check_stranger(self) -> None:
-        """Raise CallError if nobody may register new bots, or they have registered many of late."""
+    def _check_stranger(self, bot: str, token: str) -> None:
+        """Raise CallError if nobody may register this bot, or they have registered many of late."""
         if self._by_invitation:
             text = "this ladder is by invitation: a new bot takes an organiser's token"
+            text += ", and that of this call is none" if token else ""
             raise CallError(grpc.StatusCode.PERMISSION_DENIED, "BY_INVITATION", text)
-        now = asyncio.get_running_loop().time()
-        allowed = self._registrations + now - self._counted_s
-        self._registrations, self._counted_s = min(allowed, float(_REGISTRATIONS)), now
-        if self._registrations < 1:
-            text = "many bots were registered just now: try again in a minute"
-            raise CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, "REGISTRATIONS", text)
-        self._registrations -= 1
+        try:
+            check_unreserved(bot)
+        except ValueError as error:
+            raise refuse("BAD_NAME", str(error)) from error
+        if token:
+            # Whoever sends one means a bot that is here: perhaps its name is misspelt.
+            self._check_known(bot, token)
+        self._rates.registration()
+
+    def _check_known(self, bot: str, token: str) -> None:
+        """Raise CallError unless the token is of some bot."""
+        try:
+            self._ladder.entrants.of_token(token)
+        except CallError as error:
+            error.text += f"; {bot!r} would be a new bot, which takes none"
+            raise
 
     def _check_owner(self, bot: str, token: str) -> None:
         """Raise CallError unless the token is of a version of this bot."""
         if not token or self._ladder.entrants.of_token(token).bot != bot:
             text = f"{bot!r} is not yours: it takes the token of one of its versions, in metadata"
             text += " `authorization: Bearer TOKEN`"
+            if all(place.withdrawn for place in self._ladder.entrants.versions(bot)):
+                text = f"{bot!r} is not yours: all its versions were withdrawn, so that only an"
+                text += " organiser of the ladder can register another"
             raise CallError(grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS", text)
 
     async def _replace_token(
@@ -192,8 +195,7 @@ class TournamentService:
             place for place in entrants.versions(bot) if request.version in ("", place.version)
         ]
         if not places:
-            text = f"no version {request.version!r} of {bot!r} is registered"
-            raise CallError(grpc.StatusCode.NOT_FOUND, "NO_SUCH_BOT", text)
+            raise _no_such_bot(bot, request.version)
         return pb.WithdrawResponse(entrants=await entrants.withdraw(places))
 
     # --- standings ------------------------------------------------------------------------------
@@ -233,6 +235,7 @@ class TournamentService:
     ) -> pb.ListMatchesResponse:
         if request.version and not request.bot:
             raise refuse("BAD_VERSION", "version is given without bot: allowed is both, or none")
+        self._check_registered(request.bot, request.version)
         most = min(request.page_size or _MOST_MATCHES, _MOST_MATCHES)
         found, next_page = await self._page(
             request.page_token, most, request.bot or None, request.version or None
@@ -240,6 +243,12 @@ class TournamentService:
         return pb.ListMatchesResponse(
             matches=[self._message(match) for match in found], next_page_token=next_page
         )
+
+    def _check_registered(self, bot: str, version: str) -> None:
+        """Raise CallError if a bot, or a version of it, is named that is not registered."""
+        versions = self._ladder.entrants.versions(bot)
+        if bot and not any(version in ("", place.version) for place in versions):
+            raise _no_such_bot(bot, version)
 
     async def _page(
         self, page_token: str, most: int, bot: str | None, version: str | None
@@ -275,7 +284,8 @@ class TournamentService:
         for leg in legs:
             if leg.match_id == match_id:
                 return leg, legs
-        text = f"no match {match_id[:64]!r} is known: ListMatches has the ids of all"
+        text = f"no match {match_id[:64]!r} with a result is known: ListMatches has the ids of all"
+        text += ", and an author's GetOwnLog those of matches that count for nothing"
         raise CallError(grpc.StatusCode.NOT_FOUND, "NO_SUCH_MATCH", text)
 
     async def _get_match(self, request: pb.GetMatchRequest, _token: str) -> pb.GetMatchResponse:
@@ -315,7 +325,16 @@ class TournamentService:
             matches=await self._read(look),
             next_page_token=next_page,
             paused=place.paused,
+            uncounted=self._ladder.uncounted.of(place.entrant),
+            tests_failed=place.tests_failed,
+            next_test_unix_ms=place.next_test_ms,
         )
+
+
+def _no_such_bot(bot: str, version: str) -> CallError:
+    what = f"version {version[:80]!r} of {bot[:80]!r}" if version else f"bot {bot[:80]!r}"
+    text = f"no {what} is registered: GetLeaderboard has the names of all"
+    return CallError(grpc.StatusCode.NOT_FOUND, "NO_SUCH_BOT", text)
 
 
 def _numbers(page_token: str, count: int) -> tuple[int, ...]:

@@ -69,6 +69,7 @@ def legs_that_count(store: Store, tournament: str) -> dict[str, int]:
 def played_tournaments(store: Store, tournaments: Sequence[str]) -> list[PlayedTournament]:
     """Return who played in each of these tournaments, and the legs that count.
 
+    An entrant of a ladder, which is called `name@version`, goes by its bot's name.
     Whether their rules, clock and seats are the same is for the caller to see to.
     """
     return [
@@ -76,7 +77,9 @@ def played_tournaments(store: Store, tournaments: Sequence[str]) -> list[PlayedT
             id=identity,
             seed=_seed(store.tournament(identity).config.get("seed")),
             entrants={
-                entry.bot: BotVersion(entry.bot, entry.version, entry.content_hash)
+                entry.bot: BotVersion(
+                    entry.bot.removesuffix(f"@{entry.version}"), entry.version, entry.content_hash
+                )
                 for entry in store.entries(identity)
             },
             legs=counted_legs(store, identity),

@@ -67,13 +67,18 @@ class RegisterRequest(_message.Message):
     AUTHOR_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """Name of the bot, 1–40 characters: letters A–Z and a–z, digits, `.`, `_`, `-`."""
+    """Name of the bot, 1–40 characters: letters A–Z and a–z, digits, `.`, `_`, `-`. It does not begin
+    with `-`, has something else than dots, and only an organiser registers `house`,
+    `ladder-partner` and what begins with `house-`.
+    """
     version: _builtins.str
-    """Version of the bot, 1–20 of the same characters. Results and a rating belong to one version."""
+    """Version of the bot, 1–20 of the same characters, with the same beginnings. Results and a rating
+    belong to one version.
+    """
     author: _builtins.str
-    """Who wrote it, at most 100 characters, shown to everybody."""
+    """Who wrote it, at most 100 characters, shown to everybody. Blanks at its ends are left out."""
     language: _builtins.str
-    """Programming language, at most 40 characters."""
+    """Programming language, at most 40 characters, likewise."""
     def __init__(
         self,
         *,
@@ -397,7 +402,7 @@ class ListMatchesRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """Only those of this bot; empty: of all."""
+    """Only those of this bot, which is registered; empty: of all."""
     version: _builtins.str
     """With `bot`: only those of this version; empty: of all its versions."""
     page_size: _builtins.int
@@ -688,15 +693,29 @@ class GetOwnLogResponse(_message.Message):
     MATCHES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     PAUSED_FIELD_NUMBER: _builtins.int
+    UNCOUNTED_FIELD_NUMBER: _builtins.int
+    TESTS_FAILED_FIELD_NUMBER: _builtins.int
+    NEXT_TEST_UNIX_MS_FIELD_NUMBER: _builtins.int
     entrant: _builtins.str
     """The version."""
     next_page_token: _builtins.str
     """Asks for the next page; empty on the last one."""
     paused: _builtins.str
     """Why it gets no matches, if it forfeited repeatedly; empty otherwise."""
+    tests_failed: _builtins.int
+    """How many tests it has failed since it was paused, or since the ladder was last started."""
+    next_test_unix_ms: _builtins.int
+    """Milliseconds since 1970 (UTC) from when it is tried again; 0 if it is not paused, or is due."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnMatch]:
         """The latest match first."""
+
+    @_builtins.property
+    def uncounted(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnMatch]:
+        """Its latest matches that count for nothing and are in no other call, the latest first: tests
+        while it was paused, and matches that ended without a result and without anybody's fault. At
+        most 10, on every page; those from before the ladder was last started are gone.
+        """
 
     def __init__(
         self,
@@ -705,10 +724,13 @@ class GetOwnLogResponse(_message.Message):
         matches: _abc.Iterable[Global___OwnMatch] | None = ...,
         next_page_token: _builtins.str = ...,
         paused: _builtins.str = ...,
+        uncounted: _abc.Iterable[Global___OwnMatch] | None = ...,
+        tests_failed: _builtins.int = ...,
+        next_test_unix_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entrant", b"entrant", "matches", b"matches", "next_page_token", b"next_page_token", "paused", b"paused"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entrant", b"entrant", "matches", b"matches", "next_page_token", b"next_page_token", "next_test_unix_ms", b"next_test_unix_ms", "paused", b"paused", "tests_failed", b"tests_failed", "uncounted", b"uncounted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -736,6 +758,7 @@ class OwnMatch(_message.Message):
     REJECTIONS_FIELD_NUMBER: _builtins.int
     REJECTION_COUNT_FIELD_NUMBER: _builtins.int
     ENDED_UNIX_MS_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """The match."""
     seat: _builtins.int
@@ -765,7 +788,9 @@ class OwnMatch(_message.Message):
     rejection_count: _builtins.int
     """How many there were."""
     ended_unix_ms: _builtins.int
-    """Milliseconds since 1970 (UTC) when the match was stored."""
+    """Milliseconds since 1970 (UTC) when the match was stored, or ended if it was not."""
+    is_test: _builtins.bool
+    """It was a test against the ladder's own bot."""
     @_builtins.property
     def rejections(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnRejection]:
         """Choices that were not accepted, or not wholly: the first 50."""
@@ -789,10 +814,11 @@ class OwnMatch(_message.Message):
         rejections: _abc.Iterable[Global___OwnRejection] | None = ...,
         rejection_count: _builtins.int = ...,
         ended_unix_ms: _builtins.int = ...,
+        is_test: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["charged_us", b"charged_us", "decisions", b"decisions", "ended_unix_ms", b"ended_unix_ms", "forfeit", b"forfeit", "forgiven_us", b"forgiven_us", "illegal_strikes", b"illegal_strikes", "longest_charged_us", b"longest_charged_us", "match_id", b"match_id", "place", b"place", "rejection_count", b"rejection_count", "rejections", b"rejections", "seat", b"seat", "termination", b"termination", "text", b"text", "time_strikes", b"time_strikes", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["charged_us", b"charged_us", "decisions", b"decisions", "ended_unix_ms", b"ended_unix_ms", "forfeit", b"forfeit", "forgiven_us", b"forgiven_us", "illegal_strikes", b"illegal_strikes", "is_test", b"is_test", "longest_charged_us", b"longest_charged_us", "match_id", b"match_id", "place", b"place", "rejection_count", b"rejection_count", "rejections", b"rejections", "seat", b"seat", "termination", b"termination", "text", b"text", "time_strikes", b"time_strikes", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -28,7 +28,7 @@ if _version_not_supported:
 class TournamentServiceStub(object):
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 
@@ -88,13 +88,14 @@ class TournamentServiceStub(object):
 class TournamentServiceServicer(object):
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 
     def Register(self, request, context):
         """Register a bot, or another version of one. A new name takes no token, unless the ladder is by
-        invitation: then an organiser's. Another version takes the token of an older one of that name.
+        invitation: then an organiser's. Another version takes the token of an older one of that name,
+        or an organiser's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -102,7 +103,7 @@ class TournamentServiceServicer(object):
 
     def ReplaceToken(self, request, context):
         """Get another token for the version whose token the call comes with. The old one is refused from
-        then on, and a session that was opened with it ends.
+        then on, and a session that was opened with it ends with UNAUTHENTICATED, `REPLACED_TOKEN`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -110,7 +111,8 @@ class TournamentServiceServicer(object):
 
     def Withdraw(self, request, context):
         """Retire a version, or all versions, of the bot whose token the call comes with. Their tokens are
-        refused from then on; results and ratings stay.
+        refused from then on, and sessions end with UNAUTHENTICATED, `REVOKED`; results and ratings
+        stay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -218,7 +220,7 @@ def add_TournamentServiceServicer_to_server(servicer, server):
 class TournamentService(object):
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 

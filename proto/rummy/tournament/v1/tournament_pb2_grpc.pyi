@@ -32,7 +32,7 @@ GRPC_VERSION: str
 class TournamentServiceStub:
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 
@@ -42,15 +42,17 @@ class TournamentServiceStub:
     def __new__(cls, channel: _aio.Channel) -> TournamentServiceAsyncStub: ...
     Register: _grpc.UnaryUnaryMultiCallable[_tournament_pb2.RegisterRequest, _tournament_pb2.RegisterResponse]
     """Register a bot, or another version of one. A new name takes no token, unless the ladder is by
-    invitation: then an organiser's. Another version takes the token of an older one of that name.
+    invitation: then an organiser's. Another version takes the token of an older one of that name,
+    or an organiser's.
     """
     ReplaceToken: _grpc.UnaryUnaryMultiCallable[_tournament_pb2.ReplaceTokenRequest, _tournament_pb2.ReplaceTokenResponse]
     """Get another token for the version whose token the call comes with. The old one is refused from
-    then on, and a session that was opened with it ends.
+    then on, and a session that was opened with it ends with UNAUTHENTICATED, `REPLACED_TOKEN`.
     """
     Withdraw: _grpc.UnaryUnaryMultiCallable[_tournament_pb2.WithdrawRequest, _tournament_pb2.WithdrawResponse]
     """Retire a version, or all versions, of the bot whose token the call comes with. Their tokens are
-    refused from then on; results and ratings stay.
+    refused from then on, and sessions end with UNAUTHENTICATED, `REVOKED`; results and ratings
+    stay.
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_tournament_pb2.GetLeaderboardRequest, _tournament_pb2.GetLeaderboardResponse]
     """The standings as last computed, best first."""
@@ -71,22 +73,24 @@ class TournamentServiceStub:
 class TournamentServiceAsyncStub(TournamentServiceStub):
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Register: _aio.UnaryUnaryMultiCallable[_tournament_pb2.RegisterRequest, _tournament_pb2.RegisterResponse]  # type: ignore[assignment]
     """Register a bot, or another version of one. A new name takes no token, unless the ladder is by
-    invitation: then an organiser's. Another version takes the token of an older one of that name.
+    invitation: then an organiser's. Another version takes the token of an older one of that name,
+    or an organiser's.
     """
     ReplaceToken: _aio.UnaryUnaryMultiCallable[_tournament_pb2.ReplaceTokenRequest, _tournament_pb2.ReplaceTokenResponse]  # type: ignore[assignment]
     """Get another token for the version whose token the call comes with. The old one is refused from
-    then on, and a session that was opened with it ends.
+    then on, and a session that was opened with it ends with UNAUTHENTICATED, `REPLACED_TOKEN`.
     """
     Withdraw: _aio.UnaryUnaryMultiCallable[_tournament_pb2.WithdrawRequest, _tournament_pb2.WithdrawResponse]  # type: ignore[assignment]
     """Retire a version, or all versions, of the bot whose token the call comes with. Their tokens are
-    refused from then on; results and ratings stay.
+    refused from then on, and sessions end with UNAUTHENTICATED, `REVOKED`; results and ratings
+    stay.
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_tournament_pb2.GetLeaderboardRequest, _tournament_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """The standings as last computed, best first."""
@@ -106,7 +110,7 @@ class TournamentServiceAsyncStub(TournamentServiceStub):
 class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
     """The service of a ladder. A token is sent as metadata, `authorization: Bearer TOKEN`. What is
     about one bot takes a token of that bot, everything else is for everybody. An organiser's token
-    may register where the ladder is by invitation, and withdraw any bot. Errors come as a gRPC
+    may register and withdraw any bot, also where the ladder is by invitation. Errors come as a gRPC
     status with a google.rpc.ErrorInfo.
     """
 
@@ -117,7 +121,8 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tournament_pb2.RegisterResponse, _abc.Awaitable[_tournament_pb2.RegisterResponse]]:
         """Register a bot, or another version of one. A new name takes no token, unless the ladder is by
-        invitation: then an organiser's. Another version takes the token of an older one of that name.
+        invitation: then an organiser's. Another version takes the token of an older one of that name,
+        or an organiser's.
         """
 
     @_abc_1.abstractmethod
@@ -127,7 +132,7 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tournament_pb2.ReplaceTokenResponse, _abc.Awaitable[_tournament_pb2.ReplaceTokenResponse]]:
         """Get another token for the version whose token the call comes with. The old one is refused from
-        then on, and a session that was opened with it ends.
+        then on, and a session that was opened with it ends with UNAUTHENTICATED, `REPLACED_TOKEN`.
         """
 
     @_abc_1.abstractmethod
@@ -137,7 +142,8 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tournament_pb2.WithdrawResponse, _abc.Awaitable[_tournament_pb2.WithdrawResponse]]:
         """Retire a version, or all versions, of the bot whose token the call comes with. Their tokens are
-        refused from then on; results and ratings stay.
+        refused from then on, and sessions end with UNAUTHENTICATED, `REVOKED`; results and ratings
+        stay.
         """
 
     @_abc_1.abstractmethod
