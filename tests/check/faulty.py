@@ -29,6 +29,8 @@ def choose(match_id, decision):
             return dict(actions=[rummy_pb2.Action(type=rummy_pb2.ACTION_TYPE_SWAP, meld_id=1)])
     if FAULT == "is slow" and number % 50 == 7:
         time.sleep(0.12)
+    if FAULT == "thinks long":
+        time.sleep(0.03)
     for index, action in enumerate(decision.legal_actions):
         if action.type in (rummy_pb2.ACTION_TYPE_MELD, rummy_pb2.ACTION_TYPE_LAY_OFF):
             return dict(legal_action_index=index)

@@ -8,6 +8,7 @@ import pytest
 from tests.check.checked import QUICK, by_status, checked, finding, shown
 from tests.check.faulty import write_bot
 from tournament.bots.find import DEFAULT_BOTS, sample_bot_folders
+from tournament.check import room
 from tournament.check.report import Settings, Status
 from tournament.check.steps.table import STEPS
 
@@ -153,6 +154,24 @@ async def test_a_bot_that_plays_no_match_fails_all_that_need_one(
     assert failed >= _MATCHES | {"at_once"}, shown(report)
     assert said in finding(report, "presets").verdict.text
     assert by_status(report, Status.PASSED) >= {"start", "handshake", "stop"}, shown(report)
+
+
+async def test_a_slow_bot_plays_fewer_turns_of_every_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What uses its time and keeps it gets through the check."""
+    slow = write_bot(tmp_path, "thinks long")
+    usual = await checked(slow)
+    # 30 ms of the 1000 ms count as slow.
+    monkeypatch.setattr(room, "QUICK_PART", 0.002)
+    cut = await checked(slow)
+    for report in (usual, cut):
+        assert report.may_compete, shown(report)
+        assert by_status(report, Status.NOT_RUN) == set()
+    counts = [finding(one, "time").verdict.figures["decisions"] for one in (usual, cut)]
+    assert isinstance(counts[0], int)
+    assert isinstance(counts[1], int)
+    assert 0 < 3 * counts[1] < counts[0]
 
 
 async def test_the_whole_check_is_bounded(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """`tournament check` as a user runs it: reports, exit codes, interrupts, bots from outside."""
 
+import io
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from tests.check.faulty import write_bot
 from tests.service.test_tls import new_key, self_signed
 from tournament.bots.find import sample_bot_folders
-from tournament.check.report import Status
+from tournament.check.report import Finding, Report, Settings, Status, Verdict
 from tournament.check.steps.table import STEPS
 from tournament.cli import app
-from tournament.errors import UsageError
+from tournament.commands import checking
+from tournament.errors import OutputError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 90.0
@@ -182,6 +186,7 @@ def refusal(*arguments: str) -> str:
         ([], "there is nothing to check"),
         (["no-such-bot"], "'no-such-bot' is neither"),
         (["greedy", "--format", "csv"], "allowed is table|json"),
+        (["greedy", "--wait", "5"], "--wait goes with --address"),
         (["greedy", "--insecure"], "--insecure goes with --address"),
         (["greedy", "--tls-cert", "x"], "--tls-cert goes with --address"),
         (["--address", "nowhere"], "'nowhere' is no address"),
@@ -211,6 +216,49 @@ def test_wrong_use_has_its_exit_code(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: there is nothing to check")
     assert not done.stdout
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+async def _one_step(_: Path, tell: checking.Tell, doing: checking.Doing) -> Report:
+    doing("3  plays [every] preset: match 4")
+    finding = Finding(1, "start", "a title", Verdict(Status.PASSED, "went well"), 0.0)
+    tell(finding)
+    return Report("b", "1", "none", Settings(), [finding], 0.0, [])
+
+
+def test_a_terminal_shows_what_the_check_is_at() -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120)
+    checking.show_check(_one_step, console, verbose=False)
+    assert "3  plays [every] preset: match 4" in shown.getvalue()
+    assert "b 1 may compete" in shown.getvalue()
+
+
+def test_elsewhere_only_what_came_of_it_is_shown() -> None:
+    shown = io.StringIO()
+    checking.show_check(_one_step, Console(file=shown), verbose=False)
+    assert "match 4" not in shown.getvalue()
+    assert len(shown.getvalue().splitlines()) == 2
+
+
+def test_a_report_that_can_not_be_written() -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutputError, match="stdout can't be written: No space left"):
+        checking.show_check(_one_step, Console(file=Full()), verbose=False)
+
+
+def test_a_version_that_can_not_be_submitted_is_told(tmp_path: Path) -> None:
+    folder = write_bot(tmp_path, "does not start")
+    manifest = folder / "bot.toml"
+    manifest.write_text(manifest.read_text().replace('version = "1"', 'version = "1/2"'))
+    done = run(tmp_path, folder)
+    assert "It can't be submitted as it is: " in done.stderr
+    assert "version is '1/2'" in done.stderr
 
 
 # --- interrupts -----------------------------------------------------------------------------------
@@ -302,6 +350,15 @@ def test_a_bot_from_outside_over_tls_without_a_folder(tmp_path: Path) -> None:
     report = json.loads(stdout)
     hold_schema(report)
     assert (report["bot"], report["version"]) == ("greedy", "1.0.0")
+
+
+def test_an_address_that_is_taken_is_said_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(tmp_path, "--address", f"127.0.0.1:{port}")
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"error: cannot listen on 127.0.0.1:{port}")
 
 
 def test_nobody_comes(tmp_path: Path) -> None:

@@ -17,14 +17,22 @@ from rummy.referee.v1 import play_pb2 as pb
 from rummy.referee.v1 import rummy_pb2
 from tests.scale import repeatable
 from tournament.check.report import Finding, Report, Settings, Status, Verdict
-from tournament.check.room import Played, Room, fault_of
+from tournament.check.room import (
+    LEAST_TURNS,
+    QUICK_PART,
+    TURNS,
+    Played,
+    Room,
+    fault_of,
+    turns_for,
+)
 from tournament.check.steps.resources import share
 from tournament.check.steps.table import STEPS
-from tournament.check.steps.trouble import _Spoil, _Strange
+from tournament.check.steps.trouble import _Spoil, _Strange, at_once
 from tournament.check.text import finding_text, last_lines
 from tournament.check.usage import Peak, look_at
 from tournament.check.where import Where
-from tournament.check.wire import Script, Seen, Wire
+from tournament.check.wire import Refused, Script, Seen, Wire
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "check.md"
@@ -33,11 +41,29 @@ GUIDE = ROOT / "docs" / "check.md"
 # --- documents ------------------------------------------------------------------------------------
 
 
+_SAYS = {
+    Where.CONNECT: ("PlayService", "RUMMY_TOKEN"),
+    Where.MESSAGES: ("match_starting", "ready", "goodbye", "ping"),
+    Where.DECISIONS: ("legal_action_index", "actions"),
+    Where.REJECTIONS: ("`MALFORMED`", "strike", "write it to your log"),
+    Where.CLOCK: ("per_decision_ms", "bank"),
+    Where.LOST: ("Dial again", "reconnect_ms"),
+    Where.CHANGE: ("unknown",),
+    Where.MANIFEST: ("`name`", "`version`", "hello", "SIGTERM"),
+    Where.INSIDE: ("memory_mb", "64 processes"),
+    Where.STEPS: ("SIGTERM", "256 KiB"),
+}
+"""Words of what a step points there for."""
+
+
 @pytest.mark.parametrize("where", Where)
-def test_every_section_that_is_named_exists(where: Where) -> None:
+def test_every_section_that_is_named_says_what_it_is_named_for(where: Where) -> None:
     file, _, heading = where.partition(", ")
-    headings = re.findall(r"^#+ (.*)$", (ROOT / file).read_text(), re.MULTILINE)
-    assert heading in headings
+    parts = re.split(r"^#+ (.*)$", (ROOT / file).read_text(), flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert heading in sections
+    own = re.sub(r"\[[^]]*\]\([^)]*\)", "", sections[heading])
+    assert [word for word in _SAYS[where] if word not in own] == []
 
 
 def test_the_guide_has_every_step_by_number_and_key() -> None:
@@ -259,6 +285,70 @@ def test_one_choice_of_each_phase_is_spoiled(turns: Sequence[tuple[int, int]]) -
             assert list(sent.actions)[:-1] == kept
             assert sent.actions[-1].type == rummy_pb2.ACTION_TYPE_DRAW_STOCK
     assert sorted(spoiled_phases) == sorted({phase for phase, _ in turns})
+
+
+# --- slow bots ------------------------------------------------------------------------------------
+
+
+@repeatable
+@given(st.floats(0, 100))
+def test_a_deal_takes_a_slow_bot_no_longer_than_one_that_just_is_not_slow(part: float) -> None:
+    turns = turns_for(part)
+    assert LEAST_TURNS <= turns <= TURNS
+    assert (turns == TURNS) is (part <= QUICK_PART)
+    if turns > LEAST_TURNS:
+        assert turns * part <= TURNS * QUICK_PART + 1e-9
+    assert turns_for(part * 2) <= turns
+
+
+async def test_the_last_part_of_its_time_makes_any_match_short() -> None:
+    room = _room()
+    assert room.short("basic").turn_cap_per_seat == TURNS
+    room.hurry_at = 0.0
+    assert room.short("basic", {"wilds": "jokers", "jokers": 4}).turn_cap_per_seat == LEAST_TURNS
+
+
+class _Late:
+    """Stands in for a room: of two matches at once, each ends so."""
+
+    def __init__(self, pace: float, played: Played, *, is_late: bool) -> None:
+        self.pace = pace
+        self.is_late = is_late
+        self.wire = SimpleNamespace(hello=pb.Hello(max_concurrent_matches=2))
+        self.subject = _Gone("")
+        self.referee = SimpleNamespace(sessions_ended={})
+        self._played = played
+
+    def short(self, _preset: str) -> None:
+        """Return nothing: it is for `play`."""
+
+    async def play(self, _rules: None, **_: int) -> Played:
+        """Return how each match ends."""
+        return self._played
+
+
+@pytest.mark.parametrize(
+    ("forfeit", "pace", "is_late", "status"),
+    [
+        (Forfeit.TIME, 0.6, False, Status.WARNING),
+        (Forfeit.TIME, 0.4, False, Status.FAILED),
+        (Forfeit.TIME, 0.6, True, Status.FAILED),
+        (Forfeit.RESIGN, 0.6, False, Status.FAILED),
+        (None, 0.6, False, Status.WARNING),
+        (None, 0.4, False, Status.FAILED),
+        (None, 0.4, True, Status.PASSED),  # it was said before
+    ],
+)
+async def test_two_matches_in_turn_are_too_much_for_a_slow_bot(
+    forfeit: Forfeit | None, pace: float, status: Status, *, is_late: bool
+) -> None:
+    played = _played(forfeit, Termination.FORFEIT if forfeit else Termination.COMPLETED)
+    late = Refused(7, pb.REASON_TIME_UP, "time is up", "", is_strike=True)
+    played.seen.refused.append(late)
+    room = _Late(pace, played, is_late=is_late)
+    verdict = await at_once(room)  # type: ignore[arg-type] # enough of one
+    assert verdict.status is status
+    assert ("max_concurrent_matches of 1" in verdict.expected) is (status is not Status.PASSED)
 
 
 # --- forfeits -------------------------------------------------------------------------------------

@@ -209,8 +209,11 @@ def test_bots_that_are_none_or_the_same_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'nobody' is neither a folder nor a sample bot.*greedy"):
         find_bots(["nobody"])
     folder = bot_folder(tmp_path, "one")
-    with pytest.raises(UsageError, match="are both named 'one'"):
+    with pytest.raises(UsageError, match=r"one and .*one are the same bot, 'one': name it once"):
         find_bots([str(folder), str(folder)])
+    other = bot_folder(tmp_path / "other", "one", changes={"version": "2"})
+    with pytest.raises(UsageError, match=f"^{folder} and {other} are both named 'one'"):
+        find_bots([str(folder), str(other)])
     with pytest.raises(UsageError, match="'' is neither a folder"):
         find_bots([""])
     with pytest.raises(UsageError, match=r"^cup\.toml: bots: 'nobody' is neither"):

@@ -1,6 +1,7 @@
 """Folders of bots that mean harm, or are not fit to be copied: each is refused with the reason."""
 
 import os
+import shutil
 import socket
 import stat
 import string
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tournament.fakes import bot_folder, freeze_here
-from tournament.bots import contents
+from tournament.bots import contents, frozen
 from tournament.bots.contents import BUILT, SOURCE, Bounds, link_problem
+from tournament.bots.find import find_bots
 from tournament.bots.folder import content_hash, read_bot_folder
 from tournament.errors import BotFolderError, FreezeError
 
@@ -185,26 +187,29 @@ def test_paths_that_are_too_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        ("../other/bot", "leads out of the bot's folder: allowed are a name, or a path in it"),
+        ("../other/bot", "leads out of the bot's folder: allowed are a name, or a path in the"),
         ("sub/../../bot", "leads out of the bot's folder"),
         ("/no/such/program", "is not an executable file: allowed are a name, or a path"),
         ("/etc/passwd", "is not an executable file"),
         ("/etc", "is not an executable file"),
         ("./no-such-program", "is not there"),
-        ("./sub", "is not there"),
+        ("./sub", "is a folder: allowed is an executable file"),
+        (".", "is a folder: allowed are a name"),
+        ("lonely", "is looked for on the PATH, and not there: write './lonely'"),
         ("./bot.py", "is not executable: `chmod +x ./bot.py` makes it so"),
     ],
 )
 def test_programs_that_can_not_be_run(tmp_path: Path, run: str, expected: str) -> None:
     folder = bot_folder(tmp_path, "bot", changes={"run": [run]})
     (folder / "sub").mkdir()
+    (folder / "lonely").touch()
     assert f"{folder}/bot.toml: the program {run!r} of run {expected}" in refused(folder)
     if run.startswith("./"):
         # It may be what the build makes; a build's own program must be there.
         with (folder / "bot.toml").open("a") as manifest:
             manifest.write('build = ["true"]\n')
         bot = read_bot_folder(folder)
-        with pytest.raises(FreezeError, match=r"of run is not .* after its `build`"):
+        with pytest.raises(FreezeError, match=r"of run is .* after its `build`"):
             freeze_here(bot, tmp_path / "data")
 
 
@@ -212,6 +217,65 @@ def test_a_program_named_by_its_place_in_the_original(tmp_path: Path) -> None:
     program = str(tmp_path / "bot" / "bot.py")
     folder = bot_folder(tmp_path, "bot", changes={"run": [program]})
     assert "lies in the bot's folder: write it relative to that" in refused(folder)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bot_folder(tmp_path, "bot")
+    look = Path.stat
+
+    def closed(path: Path, **options: bool) -> os.stat_result:
+        if path.parent == folder:
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, **options)
+
+    def is_link(path: Path) -> bool:
+        return stat.S_ISLNK(closed(path, follow_symlinks=False).st_mode)
+
+    monkeypatch.setattr(Path, "stat", closed)
+    monkeypatch.setattr(Path, "is_symlink", is_link)
+    with pytest.raises(BotFolderError, match=r"bot\.toml can't be read: Permission denied"):
+        find_bots([str(folder)])
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_arguments_that_no_system_takes(tmp_path: Path, count: int) -> None:
+    words = ["sh", *["x" * (40_000 // count)] * count]
+    folder = bot_folder(tmp_path, "bot", changes={"run": words})
+    assert "bot.toml: run has 40002 bytes: allowed are 32768 in all its texts" in refused(folder)
+
+
+@pytest.mark.parametrize("version", [" ", "   "])
+def test_a_version_of_blanks(tmp_path: Path, version: str) -> None:
+    folder = bot_folder(tmp_path, "bot", changes={"version": version})
+    assert f"version is {version!r}: allowed is a text of 1–64 printable" in refused(folder)
+
+
+def test_a_name_that_looks_like_an_option(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot", changes={"name": "-x"})
+    assert "name is '-x': allowed is 1–64 characters of a–z, 0–9, _ and -, the fir" in refused(
+        folder
+    )
+
+
+def test_what_can_not_be_copied_is_told_in_words() -> None:
+    full = "[Errno 28] No space left on device: '/x'"
+    many = shutil.Error([("a", "/x", full), ("b", "/y", "other")])
+    assert frozen._reason(many) == full
+    assert frozen._reason(shutil.SameFileError("the same file")) == "the same file"
+    assert frozen._reason(OSError(28, "No space left on device")) == full.partition(": ")[0]
+
+
+def test_a_manifest_that_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "bot" / "bot.toml").mkdir(parents=True)
+    assert "bot.toml is a folder: allowed is a file" in refused(tmp_path / "bot")
+
+
+def test_a_python_in_the_folder_is_not_what_python_means(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path, "bot", changes={"run": ["python", "bot.py"]})
+    (folder / "python").touch()
+    assert read_bot_folder(folder).run[0] == "python"
 
 
 def test_programs_that_can_be_run(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.tournament.cups import harmful, store_cup
 from tests.tournament.fakes import entry
 from tournament.commands.bots import bots_command, withdraw
-from tournament.errors import StoreError, UsageError
+from tournament.errors import StoreError, TournamentError, UsageError
 from tournament.report.render import Format
 from tournament.store.registry import Registry
 from tournament.store.store import Store
@@ -91,6 +91,13 @@ def test_withdrawing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     shown = capsys.readouterr().out
     assert "withdrawn" in shown
     assert "may play" in shown
+
+
+def test_where_nothing_was_stored_yet(tmp_path: Path) -> None:
+    with Store.open(tmp_path):
+        pass
+    with pytest.raises(TournamentError, match="no bot was submitted yet: `tournament submit"):
+        bots_command(data=tmp_path)
 
 
 def test_where_there_is_no_database(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ async def test_the_first_bot_is_the_one_that_is_tested(stage: Stage) -> None:
     ("words", "text"),
     [
         (["greedy"], "Missing argument 'B'"),
-        (["greedy", "greedy"], "are both named 'greedy'"),
+        (["greedy", "greedy"], "greedy and greedy are the same bot, 'greedy'"),
         (["greedy", "random", "--elo1", "-1"], "elo1 is -1.0: allowed is more than elo0, 0.0"),
         (["greedy", "random", "--alpha", "0.5"], "alpha is 0.5: allowed is"),
         (["greedy", "random", "--encounters", "0"], "encounters is 0: allowed is"),

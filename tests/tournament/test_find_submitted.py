@@ -66,9 +66,13 @@ def test_a_submitted_bot_is_played_from_its_copy(place: Place) -> None:
         assert bot.manifest == source.manifest
         assert submitted.text_of(bot) == f"one@{bot.version}"
         assert submitted.text_of(source) is None
-    with pytest.raises(UsageError, match="are both named 'one'"):
-        find_bots(["one", "one@1.0"], submitted=submitted)
-    with pytest.raises(UsageError, match=r"'one@2': submitted versions of one are 1\.0, 1\.1 beta"):
+    with pytest.raises(UsageError, match=r"^one@1\.1 beta and one@1\.0 are both named 'one'.*copy"):
+        find_bots(["one@1.1 beta", "one@1.0"], submitted=submitted)
+    with pytest.raises(UsageError, match=r"^one@1\.1 beta and one are the same bot, 'one'"):
+        find_bots(["one@1.1 beta", "one"], submitted=submitted)
+    with pytest.raises(
+        UsageError, match=r"'one@2': one has no version '2': submitted are 1\.0, 1\.1 b"
+    ):
         find_bots(["one@2"], submitted=submitted)
 
 
@@ -87,6 +91,20 @@ def test_folders_come_first_then_submitted_bots_then_samples(
     folder = bot_folder(tmp_path, "greedy")
     [found] = find_bots(["greedy"], submitted=submitted)
     assert found.path == folder
+
+
+def test_a_mark_stays_with_the_content_wherever_it_lies(place: Place, tmp_path: Path) -> None:
+    bot = _hand_in(place, "one")
+    with place.open() as store:
+        Registry(store).register(entry_of(bot), is_elsewhere=False, is_untrusted=True)
+    moved = bot.path.rename(tmp_path / "moved")
+    other = bot_folder(tmp_path / "other", "two")
+    submitted = _submitted(place)
+    found = find_bots([str(moved), str(other)], submitted=submitted)
+    assert [one.is_untrusted for one in found] == [True, False]
+    assert find_bots([str(tmp_path / "other")], submitted=submitted)[0].is_untrusted is False
+    (moved / "bot.py").write_text("another")
+    assert find_bots([str(moved)], submitted=submitted)[0].is_untrusted is False
 
 
 def test_what_was_withdrawn_or_runs_elsewhere_is_not_taken(

@@ -2,8 +2,11 @@
 
 import ast
 import getpass
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +55,21 @@ def test_it_needs_nothing_but_what_every_bot_may_have(tmp_path: Path) -> None:
         assert tops & {"sample_bots", "referee", "tournament", "tests"} == set()
 
 
+def test_a_byte_order_mark_does_a_new_bot_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some editors put one there, and the tournament takes it."""
+    folder = tmp_path / "one"
+    write_starter(folder, name="one", author="a", language="python", version="9")
+    manifest = folder / "bot.toml"
+    manifest.write_text(manifest.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    said: list[str] = []
+    client = SimpleNamespace(Strategy=object, run=lambda *words: said.extend(words[:2]))
+    monkeypatch.setitem(sys.modules, "client", client)
+    runpy.run_path(str(folder / "bot.py"), run_name="__main__")
+    assert said == ["one", read_bot_folder(folder).version]
+
+
 def test_what_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("mine")
@@ -70,6 +88,11 @@ def test_what_is_there_is_left_alone(tmp_path: Path) -> None:
         ({"name": "My Bot"}, "NAME is 'My Bot': allowed are 1–64 characters of a–z"),
         ({"name": ""}, "NAME is '': allowed"),
         ({"name": "../x"}, "NAME is '../x': allowed"),
+        (
+            {"name": "-x"},
+            "NAME is '-x': allowed are 1–64 characters of a–z, 0–9, _ and -, the first",
+        ),
+        ({"author": ""}, "--author is '': allowed is a text"),
         ({"author": "x" * 65}, "--author is 'xxx"),
         ({"author": "a\nb"}, r"--author is 'a\nb': allowed is a text of 1–64"),
         ({"language": "go"}, "allowed is python; for go copy the sample bot "),
@@ -109,5 +132,7 @@ def test_the_author_is_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     new_bot(name="a", folder=tmp_path / "a")
     monkeypatch.setattr(getpass, "getuser", nobody)
     new_bot(name="b", folder=tmp_path / "b")
+    with pytest.raises(UsageError, match="--author is ''"):
+        new_bot(name="c", folder=tmp_path / "c", author="")
     authors = [tomllib.loads((tmp_path / n / "bot.toml").read_text())["author"] for n in "ab"]
     assert authors == ["ada", "unknown"]

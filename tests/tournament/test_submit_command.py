@@ -14,17 +14,24 @@ import typer
 
 from referee.service.tokens import key_of
 from tests.tournament.fakes import bot_folder
+from tournament.bots.find import find_bots, sample_bot_folders
 from tournament.bots.folder import BotFolder, read_bot_folder
 from tournament.bots.frozen import frozen_folder, is_intact
 from tournament.bots.sandbox.choose import choose
 from tournament.bots.sandbox.wrapped import SandboxError
-from tournament.commands import checking
+from tournament.commands import checking, output
 from tournament.commands import submit as module
 from tournament.commands.sandbox import open_sandbox
 from tournament.commands.submit import submit
 from tournament.commands.submitted import SubmittedBots
 from tournament.config import Config
-from tournament.errors import BotFolderError, FreezeError, TournamentError, UsageError
+from tournament.errors import (
+    BotFolderError,
+    FreezeError,
+    OutputError,
+    TournamentError,
+    UsageError,
+)
 from tournament.report.render import Format
 from tournament.runner import run
 from tournament.store.registry import Registration, Registry, registrations_in
@@ -210,6 +217,29 @@ def test_what_a_build_made_is_played(desk: Desk) -> None:
     assert bot.build == ("touch", "made")
 
 
+@pytest.mark.parametrize(
+    ("name", "others"), [("greedy", "counting random"), ("counting", "greedy random")]
+)
+def test_who_hides_a_sample_bot_is_told_so(
+    desk: Desk, capsys: pytest.CaptureFixture[str], name: str, others: str
+) -> None:
+    desk.submit(bot_folder(desk.root, name))
+    told = capsys.readouterr().err
+    assert f"there is a sample bot {name!r} too: that name now means the submitted bot" in told
+    assert str(sample_bot_folders()[name]) in told
+    assert f"tournament run --bots {name}@1.0 {others} --data {desk.data}" in told
+    # What it says to do can be done.
+    texts = [f"{name}@1.0", *others.split()]
+    assert len(find_bots(texts, submitted=SubmittedBots(desk.data))) == 3
+
+
+def test_who_hides_none_is_told_nothing_of_it(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.submit(bot_folder(desk.root, "one"))
+    assert "sample bot" not in capsys.readouterr().err
+
+
 def test_hostile_and_wrong_folders_are_refused_before_anything_is_kept(desk: Desk) -> None:
     folder = bot_folder(desk.root, "one")
     (folder / "out").symlink_to("/etc")
@@ -260,9 +290,10 @@ def test_two_may_not_submit_one_bot_at_once(desk: Desk) -> None:
     with (
         Store.open(desk.data) as store,
         store.lock("submit-one"),
-        pytest.raises(UsageError, match="one is being submitted by another process"),
+        pytest.raises(TournamentError, match="one is being submitted by another p") as caught,
     ):
         desk.submit(folder)
+    assert caught.value.exit_code == 1  # it passes
     desk.submit(folder)
 
 
@@ -294,6 +325,15 @@ def test_a_bot_that_runs_elsewhere_gets_a_token(
         SubmittedBots(desk.data).find("far")
 
 
+def test_a_token_that_could_not_be_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OutputError("stdout can't be written: No space left on device")
+
+    monkeypatch.setattr(output, "write", full)
+    with pytest.raises(OutputError, match=r"left on device: the token is lost; .*--new-token far "):
+        _outside(desk)
+
+
 def test_a_new_token_replaces_the_old(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     _outside(desk)
     _outside(desk, version="1.1")
@@ -305,9 +345,9 @@ def test_a_new_token_replaces_the_old(desk: Desk, capsys: pytest.CaptureFixture[
     assert after == before | {"1.1": key_of(token)}
     desk.submit(renewed="far", version="1.0")
     assert {one.version: one.token_key for one in desk.all()}["1.0"] != before["1.0"]
-    with pytest.raises(UsageError, match=r"no far 2 runs elsewhere: .* are 1\.0, 1\.1"):
+    with pytest.raises(UsageError, match=r"far has no version '2' that .* are 1\.0, 1\.1"):
         desk.submit(renewed="far", version="2")
-    with pytest.raises(UsageError, match=r"no near runs elsewhere: .* are none"):
+    with pytest.raises(UsageError, match=r"no bot 'near' runs elsewhere: .* are far$"):
         desk.submit(renewed="near")
 
 

@@ -178,7 +178,11 @@ def test_an_output_that_lacks_letters_is_written_nevertheless(played: Path) -> N
         (["run", "--data", __file__], 2, f"{__file__} is not a folder"),
         (["run", "--workers", "-2"], 2, "workers is -2: allowed is a whole number 0–1000"),
         (["play", "greedy"], 2, "there is 1 bot: an encounter has 2–6"),
-        (["play", "greedy", "greedy"], 2, "are both named 'greedy'"),
+        (
+            ["play", "greedy", "greedy"],
+            2,
+            "greedy and greedy are the same bot, 'greedy': name it once",
+        ),
         (["play"], 2, "Missing argument"),
         (["leaderboard", "--format", "xml"], 2, "'xml': allowed is table|json|csv|markdown"),
         (["dance"], 2, "dance"),

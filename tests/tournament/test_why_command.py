@@ -19,7 +19,7 @@ import referee.engine.game
 from referee.engine.actions import DRAW_STOCK, discard
 from referee.engine.cards import Card
 from referee.engine.notation import parse_action
-from referee.engine.shuffle import SeededShuffler, deal_seed
+from referee.engine.shuffle import SeededShuffler, Suits, deal_seed
 from referee.match.hindsight import look_back
 from referee.match.outcome import Forfeit
 from referee.match.record_lines import DecisionLine, read_record
@@ -204,8 +204,8 @@ def test_every_reason_of_the_wire_has_words() -> None:
 class _Twin:
     """Deals all that seat 0 does not see anew: the hand of seat 1 but for one card, the stock."""
 
-    def __init__(self, seed: bytes) -> None:
-        self._real = SeededShuffler(seed)
+    def __init__(self, seed: bytes, suits: Suits) -> None:
+        self._real = SeededShuffler(seed, suits)
 
     def deal(self, deck: Sequence[Card]) -> list[Card]:
         order = self._real.deal(deck)

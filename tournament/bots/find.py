@@ -25,6 +25,9 @@ class Submitted(Protocol):
         Raises UsageError when it can't take part.
         """
 
+    def marked(self, bot: BotFolder) -> BotFolder:
+        """Return a bot, marked untrusted if its content is, however it was named."""
+
 
 class NoneSubmitted:
     """Where nobody has submitted a bot."""
@@ -34,6 +37,10 @@ class NoneSubmitted:
     def find(self, _text: str) -> BotFolder | None:
         """Return None."""
         return None
+
+    def marked(self, bot: BotFolder) -> BotFolder:
+        """Return it as it is."""
+        return bot
 
 
 def sample_bot_folders() -> dict[str, Path]:
@@ -58,6 +65,7 @@ def find_bots(
 
     A text is a bot's folder, a folder of such folders, the name of a bot that was `submitted`, or
     that of a sample bot, whichever there is first; without texts it is the default sample bots.
+    Content that was submitted as untrusted is so from its author's folder too.
     Raises UsageError; it names `source`, where the texts stand.
 
     With `leave_out`, what is no bot and what lacks a program that it needs is left out, and that is
@@ -65,18 +73,20 @@ def find_bots(
     """
     others = submitted if texts and submitted is not None else NoneSubmitted()
     try:
-        found = [one for text in texts or DEFAULT_BOTS for one in _meant(text, others)]
-        bots: list[BotFolder] = []
+        found = [(text, one) for text in texts or DEFAULT_BOTS for one in _meant(text, others)]
+        bots: list[tuple[str, BotFolder]] = []
         if leave_out is not None:
-            strangers = [one for one in found if _is_stranger(one)]
-            found = [one for one in found if one not in strangers]
+            strangers = [str(one) for _, one in found if _is_stranger(one)]
+            found = [(text, one) for text, one in found if not _is_stranger(one)]
             if strangers:
-                leave_out(f"left out, having no {MANIFEST}: {', '.join(map(str, strangers))}")
-        for one in found:
-            bot = read_bot_folder(one) if isinstance(one, Path) else one
+                leave_out(f"left out, having no {MANIFEST}: {', '.join(strangers)}")
+        for text, one in found:
+            bot = others.marked(read_bot_folder(one)) if isinstance(one, Path) else one
             problem = lacking(bot)
             if problem is None:
-                bots.append(bot)
+                # It may be one of several in a folder.
+                is_folder = isinstance(one, Path) and Path(text).is_dir()
+                bots.append((str(bot.path) if is_folder else text, bot))
                 continue
             if leave_out is None:
                 raise UsageError(f"{bot.name} can't be built or run here: {problem}")
@@ -86,7 +96,7 @@ def find_bots(
         if not source:
             raise
         raise UsageError(f"{source}: bots: {error}") from error
-    return bots
+    return [bot for _, bot in bots]
 
 
 def lacking(bot: BotFolder) -> str | None:
@@ -95,19 +105,36 @@ def lacking(bot: BotFolder) -> str | None:
     return f"it needs {', '.join(missing)}, not found on the PATH" if missing else None
 
 
+def _has_manifest(folder: Path) -> bool:
+    """Whether there is a bot.toml, or it can't be seen: then reading it will say why."""
+    try:
+        (folder / MANIFEST).stat()
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
+
+
 def _is_stranger(one: Path | BotFolder) -> bool:
-    return isinstance(one, Path) and not (one / MANIFEST).is_file()
+    return isinstance(one, Path) and not (one.is_dir() and _has_manifest(one))
 
 
-def _check_names(bots: Sequence[BotFolder]) -> None:
-    seen: dict[str, BotFolder] = {}
-    for bot in bots:
-        other = seen.setdefault(bot.name, bot)
-        if other is not bot:
+def _check_names(bots: Sequence[tuple[str, BotFolder]]) -> None:
+    """See that no two have one name; each comes with what named it."""
+    seen: dict[str, tuple[str, BotFolder]] = {}
+    for text, bot in bots:
+        if bot.name not in seen:
+            seen[bot.name] = text, bot
+            continue
+        other_text, other = seen[bot.name]
+        if other.content_hash == bot.content_hash:
             raise UsageError(
-                f"{other.path} and {bot.path} are both named {bot.name!r}:"
-                " the bots of a tournament must have different names"
+                f"{other_text} and {text} are the same bot, {bot.name!r}: name it once"
             )
+        raise UsageError(
+            f"{other_text} and {text} are both named {bot.name!r}: the bots of a tournament must"
+            " have different names. For two versions of one bot to meet, give a copy of one of"
+            f" them another `name` in its {MANIFEST}"
+        )
 
 
 def _meant(text: str, submitted: Submitted) -> list[Path] | list[BotFolder]:
@@ -116,7 +143,7 @@ def _meant(text: str, submitted: Submitted) -> list[Path] | list[BotFolder]:
     if path.is_file() and text not in samples:
         return [path]  # no bot, as will be said
     if text and path.is_dir():
-        if (path / MANIFEST).exists():
+        if _has_manifest(path):
             return [path]
         inner = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
         if path.name in samples and not inner:

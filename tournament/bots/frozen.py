@@ -69,9 +69,18 @@ def freeze(
             _check_program(bot, copy)
             make_readable(copy)
             _put(copy, target)
-    except (OSError, shutil.Error) as error:
-        raise FreezeError(f"{bot.path} can't be copied to {target}: {error}") from error
+    except OSError as error:
+        raise FreezeError(f"{bot.path} can't be copied to {target}: {_reason(error)}") from error
     return target
+
+
+def _reason(error: OSError) -> str:
+    """Return what went wrong in words; of a whole folder, what did first."""
+    if not isinstance(error, shutil.Error):
+        return str(error)
+    # A list of (from, to, reason), or the one reason of a single copy.
+    [what, *_] = error.args or [""]
+    return str(what[0][-1]) if isinstance(what, list) and what else str(what)
 
 
 def _check_program(bot: BotFolder, copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -12,11 +13,21 @@ from tournament.bots.contents import MANIFEST, read_small
 from tournament.errors import BotFolderError
 
 _MANIFEST_MOST = 1024 * 1024
-_NAME = re.compile(r"[a-z0-9_-]{1,64}")
+NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,63}")
+NAME_ALLOWED = "1–64 characters of a–z, 0–9, _ and -, the first of them no -"
+"""A name is also written where options are."""
 _TEXT_MOST, _IGNORE_MOST = 64, 64
 _SHOWN = 200
 _ARGV_ALLOWED = "a list of one or more texts, the program first"
+_ARGV_MOST = 32 * 1024
+"""Far below what Linux takes for one argument."""
 _LIMITS = ("memory_mb", "tcp")
+_PYTHON = ("python3", "python")
+"""They mean the interpreter that runs the tournament."""
+_PROGRAMS = (
+    "allowed are a name, or a path in the bot's folder without '..', or the absolute path of a"
+    " program of the system"
+)
 
 
 def read_manifest(file: Path) -> "Keys":
@@ -25,6 +36,8 @@ def read_manifest(file: Path) -> "Keys":
     try:
         if file.is_symlink():
             raise BotFolderError(f"{file} is a link: allowed is a file")
+        if file.is_dir():
+            raise BotFolderError(f"{file} is a folder: allowed is a file")
         text = read_small(file, _MANIFEST_MOST).decode("utf-8-sig")  # it may begin with a BOM
         return Keys(file, tomllib.loads(text))
     except FileNotFoundError:
@@ -39,9 +52,19 @@ def read_manifest(file: Path) -> "Keys":
 
 def program_problem(program: str, folder: Path) -> str | None:
     """Return why a program that lies in the bot's folder can't be started, if it can't."""
-    if "/" not in program or program.startswith("/"):
-        return None
     path = folder / program
+    if program.startswith("/"):
+        return None
+    if "/" not in program:
+        is_meant = path.is_file() and program not in _PYTHON and shutil.which(program) is None
+        return (
+            f"is looked for on the PATH, and not there: write './{program}' for the file in the"
+            " bot's folder"
+            if is_meant
+            else None
+        )
+    if path.is_dir():
+        return "is a folder: allowed is an executable file"
     if not path.is_file():
         return "is not there"
     if not path.stat().st_mode & 0o100:
@@ -55,10 +78,12 @@ def _path_problem(program: str, folder: Path) -> str | None:
         if Path(os.path.realpath(program)).is_relative_to(folder.resolve()):
             return "lies in the bot's folder: write it relative to that, for a copy is played"
         if not Path(program).is_file() or not Path(program).stat().st_mode & 0o111:
-            return "is not an executable file: allowed are a name, or a path in the bot's folder"
+            return f"is not an executable file: {_PROGRAMS}"
         return None
+    if program in (".", ".."):
+        return f"is a folder: {_PROGRAMS}"
     if "/" in program and ".." in program.split("/"):
-        return "leads out of the bot's folder: allowed are a name, or a path in it without '..'"
+        return f"leads out of the bot's folder: {_PROGRAMS}"
     return None
 
 
@@ -90,20 +115,20 @@ class Keys:
 
     def name(self) -> str:
         """Return the bot's name."""
-        allowed = "1–64 characters of a–z, 0–9, _ and -"
-        value = self._get("name", allowed)
-        if not isinstance(value, str) or not _NAME.fullmatch(value):
-            raise self._wrong("name", value, allowed)
+        value = self._get("name", NAME_ALLOWED)
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            raise self._wrong("name", value, NAME_ALLOWED)
         return value
 
     def text(self, key: str) -> str:
         """Return a short text for people."""
-        allowed = f"a text of 1–{_TEXT_MOST} printable characters"
+        allowed = f"a text of 1–{_TEXT_MOST} printable characters, not only blanks"
         value = self._get(key, allowed)
         if (
             not isinstance(value, str)
             or not 1 <= len(value) <= _TEXT_MOST
             or not value.isprintable()
+            or not value.strip()
         ):
             raise self._wrong(key, value, allowed)
         return value
@@ -120,6 +145,11 @@ class Keys:
                 raise self._wrong(key, value, _ARGV_ALLOWED)
         if not value[0]:
             raise self._wrong(key, value, _ARGV_ALLOWED)
+        size = sum(len(word.encode(errors="surrogatepass")) for word in value)
+        if size > _ARGV_MOST:
+            raise BotFolderError(
+                f"{self._file}: {key} has {size} bytes: allowed are {_ARGV_MOST} in all its texts"
+            )
         problem = _path_problem(value[0], folder)
         if problem is not None:
             raise BotFolderError(

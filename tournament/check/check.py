@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -24,7 +25,10 @@ from tournament.check.where import Where
 from tournament.check.wire import Wire
 
 Progress = Callable[[Finding], None]
+Doing = Callable[[str], None]
 PARTNERS = 5
+HURRY_PART = 0.6
+"""The part of its time after which a check has its matches as short as they may be."""
 _CONNECT_S = 10.0
 
 
@@ -35,10 +39,12 @@ async def check_bot(
     copy: Path,
     scratch: Path,
     progress: Progress = lambda _: None,
+    doing: Doing = lambda _: None,
     settings: Settings = Settings(),  # noqa: B008 - frozen
 ) -> Report:
-    """Check the bot whose frozen copy is `copy`. `progress` gets each finding as it is made.
+    """Check the bot whose frozen copy is `copy`.
 
+    `progress` gets each finding as it is made, `doing` words for what begins: a step, a match.
     `scratch` is an empty private folder with a short path, which its owner removes. The bot's
     processes are gone when this returns, and so they are when it is cancelled. It takes
     `settings.limit_s` and some seconds at the most, whatever the bot does. Call it in the main
@@ -62,7 +68,7 @@ async def check_bot(
             room = Room(referee, subject, wire, settings, tokens)
             try:
                 async with watching(subject.peak, subject.pid):
-                    findings, seconds = await _take_steps(room, progress)
+                    findings, seconds = await _take_steps(room, progress, doing)
             finally:
                 await _in_any_case(subject.stop())
             output = subject.tail()
@@ -78,13 +84,14 @@ async def check_elsewhere(
     tell: Callable[[str, str], None],
     wait_s: float,
     progress: Progress = lambda _: None,
+    doing: Doing = lambda _: None,
     settings: Settings = Settings(),  # noqa: B008 - frozen
 ) -> Report:
     """Check a bot that its author starts, and that dials `address`, HOST:PORT or unix:PATH.
 
     With `credentials` TCP is TLS. `tell` gets the address and the token for the bot, which is
-    waited for `wait_s` seconds. Without a folder of the bot its name is not compared. Raises
-    ListenError.
+    waited for `wait_s` seconds. Without a folder of the bot its name is not compared. `progress`
+    and `doing` are told as by `check_bot`. Raises ListenError.
     """
     name, version = (bot.name, bot.version) if bot is not None else ("", "")
     own = f"unix:{scratch}/check.sock"
@@ -94,7 +101,7 @@ async def check_elsewhere(
         )
         tell(bound[1], subject.token)
         room = Room(referee, subject, wire, settings, tokens)
-        findings, seconds = await _take_steps(room, progress, extra_s=wait_s)
+        findings, seconds = await _take_steps(room, progress, doing, extra_s=wait_s)
     hello = wire.hello
     if bot is None and hello is not None:
         name, version = hello.bot, hello.version
@@ -140,16 +147,19 @@ async def _hosting(
 
 
 async def _take_steps(
-    room: Room, progress: Progress, extra_s: float = 0.0
+    room: Room, progress: Progress, doing: Doing, extra_s: float = 0.0
 ) -> tuple[list[Finding], float]:
     """Take all steps; return their findings and the seconds that they took together."""
     loop = asyncio.get_running_loop()
     begin = loop.time()
     deadline = begin + room.settings.limit_s + extra_s
+    room.hurry_at = begin + HURRY_PART * room.settings.limit_s + extra_s
     findings: list[Finding] = []
     gone = ""
     for number, step in enumerate(STEPS, 1):
         start = loop.time()
+        room.tell = partial(_tell_of, doing, number, step)
+        room.tell("")
         killed = _kills(room)
         if step.needs_process and room.subject.is_elsewhere:
             verdict = Verdict(Status.NOT_SEEN, "it runs elsewhere")
@@ -166,6 +176,10 @@ async def _take_steps(
         findings.append(Finding(number, step.key, step.title, verdict, loop.time() - start))
         progress(findings[-1])
     return findings, loop.time() - begin
+
+
+def _tell_of(doing: Doing, number: int, step: Step, text: str) -> None:
+    doing(f"{number:>2}  {step.title}{': ' * bool(text)}{text}")
 
 
 async def _take(room: Room, step: Step, deadline: float, gone: str) -> tuple[Verdict, str]:

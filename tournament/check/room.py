@@ -1,9 +1,12 @@
 """Where the matches of a check are played: a referee, partners, and the bot between them."""
 
+import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from statistics import fmean
 
 from referee.engine.presets import make_ruleset
 from referee.engine.ruleset import RuleSet
@@ -22,9 +25,11 @@ from tournament.check.wire import Script, Seen, Wire
 
 TRIES = 3
 """How often a match is played that the machine spoils."""
-TURNS = 20
-"""Turns of a deal for each seat, at the most: two seats use up a pack in fewer."""
-
+TURNS, LEAST_TURNS = 20, 3
+"""Turns of a deal for each seat, at the most: two seats use up a pack in fewer. A slow bot gets
+fewer, and never less than the second number: each of them has a draw and what follows it."""
+QUICK_PART = 0.1
+"""Up to this part of the time for a decision, on average, a bot is not slow."""
 
 _FOREVER_US = 10**12
 _POLICY = Policy(most_forgiven_us_per_decision=_FOREVER_US, most_forgiven_us_per_match=_FOREVER_US)
@@ -50,10 +55,13 @@ class WatchedReferee(Referee):
         play.serve = lambda stream, bot: serve(tap(stream, bot), bot)  # type: ignore[method-assign]
 
 
-def short(preset: str, changes: Mapping[str, object] | None = None, *, deals: int = 1) -> RuleSet:
-    """Return rules of a preset for a match of so many deals, of TURNS turns a seat at the most."""
-    ends = {"match_end": "fixed_deals", "deals": deals, "turn_cap_per_seat": TURNS}
-    return make_ruleset(preset, {**ends, **(changes or {})})
+def turns_for(part: float) -> int:
+    """Return how many turns a deal may have for a bot that takes this `part` of its time.
+
+    A deal takes a slow bot no longer than one that just is not slow, until so few turns are left
+    that there can't be fewer.
+    """
+    return TURNS if part <= QUICK_PART else max(LEAST_TURNS, int(TURNS * QUICK_PART / part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,27 @@ class Room:
     """Matches on the presets as they are, but short."""
     special: list[Played] = field(default_factory=list)
     """Other matches in which nothing was done to the bot."""
+    hurry_at: float = math.inf
+    """Time of the loop from which on matches are as short as they may be."""
+    tell: Callable[[str], None] = lambda _: None
+    """Gets words for what is played when a match begins."""
+    pace: float = 0.0
+    """The part of its time that a decision took on average, in the match where that was most."""
     _matches: int = 0
+
+    def short(
+        self, preset: str, changes: Mapping[str, object] | None = None, *, deals: int = 1
+    ) -> RuleSet:
+        """Return rules of a preset for a match of so many deals, with as few turns as it takes.
+
+        That depends on how slow the bot was so far, and on the time that is left.
+        """
+        is_late = asyncio.get_running_loop().time() >= self.hurry_at
+        turns = LEAST_TURNS if is_late else turns_for(self.pace)
+        ends = {"match_end": "fixed_deals", "deals": deals}
+        rules = make_ruleset(preset, {**ends, **(changes or {})})
+        # Fewer than a tournament may ask for: a check is no contest.
+        return replace(rules, turn_cap_per_seat=turns)
 
     @property
     def regular(self) -> list[Played]:
@@ -147,10 +175,19 @@ class Room:
             spec = self._spec(f"check-{self._matches}", rules, seats, seat)
             seen = self.wire.watch(spec.match_id, script())
             tokens = [*others[:seat], self.subject.token, *others[seat:]]
+            self.tell(
+                f"match {self._matches}, {rules.preset}, {seats} seats,"
+                f" {rules.turn_cap_per_seat} turns a deal"
+            )
             result = await self.referee.play(spec, tokens)
             faulty = [one for one, of in enumerate(result.seats) if of.forfeit and one != seat]
             if result.termination is not Termination.ABORTED and not faulty:
-                return Played(result, seen, seat, spec.time_control)
+                played = Played(result, seen, seat, spec.time_control)
+                charged = played.charged_us()
+                if charged:
+                    allowed_us = 1_000 * self.settings.per_decision_ms
+                    self.pace = max(self.pace, fmean(charged) / allowed_us)
+                return played
         raise Unclear(f"in {TRIES} tries no match was undisturbed: {result.text}")
 
     def _spec(self, match_id: str, rules: RuleSet, seats: int, seat: int) -> MatchSpec:

@@ -13,6 +13,7 @@ from tournament.commands.options import (
 )
 from tournament.commands.output import say
 from tournament.commands.views import chosen_tournament
+from tournament.errors import TournamentError
 from tournament.report.bots import bots_view, submitted_view
 from tournament.report.render import Format
 from tournament.store.registry import Registry, matches_played
@@ -46,6 +47,10 @@ def bots_command(
         if submitted:
             output.write(submitted_view(submitted, matches_played(store)), format_)
             return
+        if tournament is None and not store.tournaments():
+            raise TournamentError(
+                "no bot was submitted yet: `tournament submit FOLDER` submits one"
+            )
         chosen = chosen_tournament(store, tournament)
         output.write(bots_view(chosen, store.entries(chosen.id)), format_)
         if tournament is None and format_ is Format.TABLE:

@@ -1,5 +1,6 @@
 """`tournament check`: may this bot compete? A numbered report for its author."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ from tournament.bots.builds import build_rights
 from tournament.bots.find import find_bots
 from tournament.bots.folder import BotFolder
 from tournament.bots.frozen import freeze
+from tournament.bots.sandbox.wrapped import check_trust
+from tournament.bots.submission import check_submittable
 from tournament.check.report import Report
 from tournament.commands.checking import (
     CheckFormat,
@@ -27,8 +30,9 @@ from tournament.commands.options import (
     DataOption,
     SandboxOption,
 )
-from tournament.commands.output import people, say
+from tournament.commands.output import people, say, writing
 from tournament.commands.sandbox import open_sandbox
+from tournament.commands.submitted import SubmittedBots
 from tournament.errors import UsageError
 
 WAIT_S = 120
@@ -54,7 +58,8 @@ def check(
     folder: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FOLDER]", help="The bot's folder, or a sample bot's name; see --address."
+            metavar="[FOLDER]",
+            help="The bot's folder, or the name of a submitted or a sample bot; see --address.",
         ),
     ] = None,
     address: Annotated[
@@ -66,11 +71,14 @@ def check(
         ),
     ] = None,
     wait: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--wait", metavar="SECONDS", parser=_wait, help="How long --address waits for the bot."
+            "--wait",
+            metavar="SECONDS",
+            parser=_wait,
+            help=f"How long --address waits for the bot; default: {WAIT_S}.",
         ),
-    ] = WAIT_S,
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option("--tls-cert", help="PEM file: --address speaks TLS.")
     ] = None,
@@ -111,17 +119,25 @@ def check(
     \b
     Exit codes: 0 the bot may compete, 1 it may not, 2 wrong use, 130 interrupted.
     """  # noqa: D301 - \b keeps the lines below it as they are
-    bot = _found(folder) if folder is not None else None
+    bot = _found(folder, data) if folder is not None else None
     if address is not None:
-        run = _elsewhere(bot, address, wait, tls_cert, tls_key, insecure=insecure)
+        run = _elsewhere(bot, address, wait or WAIT_S, tls_cert, tls_key, insecure=insecure)
     else:
         _refuse_without_address(
-            {"--tls-cert": tls_cert, "--tls-key": tls_key, "--insecure": insecure or None}
+            {
+                "--wait": wait,
+                "--tls-cert": tls_cert,
+                "--tls-key": tls_key,
+                "--insecure": insecure or None,
+            }
         )
         if bot is None:
             raise UsageError("there is nothing to check: allowed are FOLDER, --address, or both")
         opened = open_sandbox(sandbox, data)
-        rights = build_rights(bot, is_untrusted=False, network=build_network, caches=build_caches)
+        check_trust(opened, [bot.name] if bot.is_untrusted else [])
+        rights = build_rights(
+            bot, is_untrusted=bot.is_untrusted, network=build_network, caches=build_caches
+        )
         copy = freeze(
             bot,
             data,
@@ -132,12 +148,17 @@ def check(
         )
         run = checking(bot, copy, opened)
     report = _shown(run, format_, verbose=verbose)
+    if bot is not None:
+        try:
+            check_submittable(bot)
+        except UsageError as error:
+            say(f"It can't be submitted as it is: {error}")
     if not report.may_compete:
         raise typer.Exit(1)
 
 
-def _found(text: str) -> BotFolder:
-    bots = find_bots([text])
+def _found(text: str, data: Path) -> BotFolder:
+    bots = find_bots([text], submitted=SubmittedBots(data))
     if len(bots) != 1:
         raise UsageError(
             f"{text} holds {len(bots)} bots ({', '.join(bot.name for bot in bots)}):"
@@ -161,6 +182,8 @@ def _elsewhere(
     *,
     insecure: bool,
 ) -> Checking:
+    # gRPC, which reads this when it is loaded, would say in its own way what is said below.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from tournament.check.check import check_elsewhere  # noqa: PLC0415 - it brings in the referee
     from tournament.check.outside import credentials_for  # noqa: PLC0415
 
@@ -171,7 +194,7 @@ def _elsewhere(
         say(f"  RUMMY_REFEREE={bound}")
         say(f"  RUMMY_TOKEN={token}")
 
-    return lambda scratch, progress: check_elsewhere(
+    return lambda scratch, progress, doing: check_elsewhere(
         bot,
         address=address,
         credentials=credentials,
@@ -179,6 +202,7 @@ def _elsewhere(
         tell=tell,
         wait_s=wait_s,
         progress=progress,
+        doing=doing,
     )
 
 
@@ -187,5 +211,7 @@ def _shown(run: Checking, format_: CheckFormat, *, verbose: bool) -> Report:
     if format_ is CheckFormat.TABLE:
         return show_check(run, Console(highlight=False), verbose=verbose)
     report = show_check(run, people, verbose=verbose)
-    sys.stdout.write(as_json(report))
+    with writing():
+        sys.stdout.write(as_json(report))
+        sys.stdout.flush()
     return report

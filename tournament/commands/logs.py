@@ -7,9 +7,9 @@ from pathlib import Path
 from tournament.bots.logs import match_log
 from tournament.commands.of_match import BotArgument, MatchArgument, find_match, find_seat
 from tournament.commands.options import DEFAULT_DATA, DatabaseOption, DataOption, IdOption
-from tournament.commands.output import say
+from tournament.commands.output import say, writing
 from tournament.commands.views import chosen_tournament
-from tournament.errors import OutputError, TournamentError
+from tournament.errors import TournamentError
 from tournament.report.cells import printable
 from tournament.runner.run import log_folder
 from tournament.store.store import Store
@@ -71,7 +71,7 @@ def _content(log: Path) -> bytes:
 
 
 def _write(content: bytes) -> None:
-    try:
+    with writing():
         if sys.stdout.isatty():
             text = content.decode(errors="replace").replace("\r\n", "\n")
             text = printable(text, keep="\n\t")
@@ -80,7 +80,3 @@ def _write(content: bytes) -> None:
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"stdout can't be written: {error.strerror}") from error

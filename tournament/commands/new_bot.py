@@ -15,7 +15,8 @@ from tournament.commands.output import say
 def new_bot(
     *,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name: a–z, 0–9, _ and -, at most 64.")
+        str,
+        typer.Argument(metavar="NAME", help="Its name: a–z, 0–9, _ and -, at most 64; first no -."),
     ],
     language: Annotated[
         str, typer.Option("--language", metavar="|".join(LANGUAGES), help="What it is written in.")
@@ -40,7 +41,13 @@ def new_bot(
       tournament new-bot my-bot --folder bots/mine --author "Ada L."
     """  # noqa: D301 - \b keeps the lines below it as they are
     place = Path(name) if folder is None else folder
-    write_starter(place, name=name, author=author or _who(), language=language, version=__version__)
+    write_starter(
+        place,
+        name=name,
+        author=_who() if author is None else author,
+        language=language,
+        version=__version__,
+    )
     quoted = shlex.quote(str(place))
     say(
         f"{place} is a bot that plays; {place / 'bot.py'} is where to make it better. Next:\n"

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 
 from rich.console import Console
@@ -29,9 +31,16 @@ def say(text: str) -> None:
 
 def write(view: View, format_: Format) -> None:
     """Write a view to stdout. Raises OutputError, and BrokenPipeError if nobody reads on."""
-    try:
+    with writing():
         sys.stdout.write(render(view, format_, console=Console()))
         sys.stdout.flush()
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Have it said in words that stdout can't be written. Raises OutputError, BrokenPipeError."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:

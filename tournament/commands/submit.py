@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tournament.bots.builds import build_rights
-from tournament.bots.find import lacking
+from tournament.bots.find import lacking, sample_bot_folders
 from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
 from tournament.bots.frozen import freeze, frozen_folder, is_intact
 from tournament.bots.sandbox.wrapped import Sandbox, check_trust
@@ -33,7 +33,7 @@ from tournament.commands.output import say
 from tournament.commands.playing import INTERRUPTED_EXIT
 from tournament.commands.sandbox import open_sandbox
 from tournament.commands.submitted import name_of
-from tournament.errors import ResumeError, StoreError, TournamentError, UsageError
+from tournament.errors import OutputError, ResumeError, StoreError, TournamentError, UsageError
 from tournament.ladder.names import check_names, check_words
 from tournament.report.bots import submission_view
 from tournament.report.render import Format
@@ -48,6 +48,9 @@ from tournament.store.registry import (
 )
 from tournament.store.store import Store
 from tournament.store.stored import Entry
+
+_OPPONENTS = ("greedy", "counting", "random")
+"""Sample bots to begin with."""
 
 
 def submit(
@@ -133,7 +136,8 @@ def submit(
             caches=build_caches,
         )
         output.write(submission_view(done, None), format_)
-        say(_how_to_play(done, data))
+        for line in _how_to_play(done, data):
+            say(line)
         return
     if is_untrusted:
         raise UsageError("--untrusted goes with FOLDER: who runs elsewhere is in no sandbox here")
@@ -143,7 +147,13 @@ def submit(
     else:
         assert renewed is not None
         done, token = _renew_token(renewed, version, data, database)
-    output.write(submission_view(done, token), format_)
+    try:
+        output.write(submission_view(done, token), format_)
+    except (OutputError, BrokenPipeError) as error:
+        raise OutputError(
+            f"{error}: the token is lost; `tournament submit --new-token {done.bot} --version"
+            f" {done.version}` makes another"
+        ) from error
     say(
         "The token is shown this once: only its hash is kept. Give it to the bot's author, who sets"
         " RUMMY_TOKEN to it, and RUMMY_REFEREE to the address that `tournament ladder` shows."
@@ -218,7 +228,7 @@ def _nobody_else_submits(store: Store, bot: BotFolder) -> Iterator[None]:
         with store.lock(f"submit-{bot.name}"):
             yield
     except ResumeError as error:
-        raise UsageError(
+        raise ResumeError(
             f"{bot.name} is being submitted by another process: wait for it"
         ) from error
 
@@ -260,13 +270,19 @@ def _copy_kept_if_used(store: Store, bot: BotFolder, data: Path) -> Iterator[Non
                     shutil.rmtree(target, ignore_errors=True)
 
 
-def _how_to_play(done: Registration, data: Path) -> str:
+def _how_to_play(done: Registration, data: Path) -> Iterator[str]:
+    """Yield commands that play the bot, and that it hides a sample bot, if it does."""
+    hidden = sample_bot_folders().get(done.bot)
+    if hidden is not None:
+        yield (
+            f"there is a sample bot {done.bot!r} too: that name now means the submitted bot;"
+            f" the sample bot is in {shlex.quote(str(hidden))}"
+        )
     name = shlex.quote(name_of(done))
+    others = " ".join([one for one in _OPPONENTS if one != done.bot][:2])
     place = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
-    return (
-        f"play it:        tournament run --bots {name} greedy counting{place}\n"
-        f"play them all:  tournament run --submitted{place}"
-    )
+    yield f"play it:        tournament run --bots {name} {others}{place}"
+    yield f"play them all:  tournament run --submitted{place}"
 
 
 # Bots that run elsewhere
@@ -319,10 +335,16 @@ def _renew_token(
         outside = [one for one in registry.of(name) if one.is_elsewhere and one.withdrawn is None]
         chosen = [one for one in outside if version in (None, one.version)]
         if not chosen:
-            there = ", ".join(f"{one.version}" for one in outside) or "none"
+            if outside:
+                there = ", ".join(one.version for one in outside)
+                raise UsageError(
+                    f"--new-token: {name} has no version {version!r} that runs elsewhere: those"
+                    f" that do are {there}"
+                )
+            others = dict.fromkeys(one.bot for one in registry.all() if one.is_elsewhere)
             raise UsageError(
-                f"--new-token: no {name} {version or ''}".rstrip()
-                + f" runs elsewhere: versions of it that do are {there}"
+                f"--new-token: no bot {name!r} runs elsewhere: those that do are"
+                f" {', '.join(others) or 'none yet'}"
             )
         registry.set_token(chosen[-1].content_hash, key)
         return chosen[-1], token

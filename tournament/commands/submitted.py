@@ -1,6 +1,7 @@
 """The bots that were submitted, as `run`, `plan` and others take them: by name, or all of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -52,6 +53,11 @@ class SubmittedBots:
             f"{latest.bot} {latest.version} runs elsewhere: only `tournament ladder` seats it"
         )
 
+    def marked(self, bot: BotFolder) -> BotFolder:
+        """Return a bot, marked untrusted if its content was submitted so, wherever it lies."""
+        marks = (one.content_hash for one in self._known if one.is_untrusted)
+        return replace(bot, is_untrusted=True) if bot.content_hash in marks else bot
+
     def all(self) -> list[str]:
         """Return NAME@VERSION of the newest version of each bot that may be played here.
 
@@ -95,7 +101,10 @@ def _is_played_here(one: Registration) -> bool:
 
 def _no(text: str, versions: Sequence[Registration]) -> list[Registration]:
     known = ", ".join(one.version for one in versions)
-    raise UsageError(f"{text!r}: submitted versions of {versions[0].bot} are {known}")
+    bot = versions[0].bot
+    raise UsageError(
+        f"{text!r}: {bot} has no version {text.partition('@')[2]!r}: submitted are {known}"
+    )
 
 
 def _day(when: str) -> str:

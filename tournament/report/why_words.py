@@ -79,7 +79,10 @@ def _forfeited(lost: Lost, forfeit: Forfeit) -> str:
         case Forfeit.CRASH:
             text = "its process ended during the match"
         case Forfeit.STARTUP:
-            text = f"it was not ready to play, for which it had {control.startup_ms} ms"
+            text = (
+                f"it was not ready to play within {control.startup_ms} ms, or its process ended"
+                " before it was"
+            )
         case Forfeit.RESIGN:
             text = "it said goodbye while the match was running"
         case Forfeit.PROTOCOL:

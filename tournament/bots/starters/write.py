@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tournament.bots.find import sample_bot_folders
 from tournament.bots.folder import MANIFEST, read_bot_folder
+from tournament.bots.manifest import NAME, NAME_ALLOWED
 from tournament.errors import BotFolderError, UsageError
 
 LANGUAGES = ("python",)
 
-_NAME, _NAME_TEXT = re.compile(r"[a-z0-9_-]{1,64}"), "1–64 characters of a–z, 0–9, _ and -"
 _TEXT_MOST = 64
 _SUFFIX = ".txt"
 """Of a template's files, so that no tool takes them for what they will be."""
@@ -25,8 +25,8 @@ def write_starter(folder: Path, *, name: str, author: str, language: str, versio
 
     `version` is that of rummy-referee, whose way to the referee the bot gets a copy of.
     """
-    if not _NAME.fullmatch(name):
-        raise UsageError(f"NAME is {name!r}: allowed are {_NAME_TEXT}")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"NAME is {name!r}: allowed are {NAME_ALLOWED}")
     if not 1 <= len(author) <= _TEXT_MOST or not author.isprintable():
         raise UsageError(
             f"--author is {author!r}: allowed is a text of 1–{_TEXT_MOST} printable characters"

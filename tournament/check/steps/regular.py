@@ -1,18 +1,18 @@
 """Steps that let the bot play: presets, tables, decks, and how it answers."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from referee.engine.presets import PRESETS
-from referee.engine.ruleset import RuleSet
 from rummy.referee.v1 import rummy_pb2
 from tournament.check.report import Status, Verdict
-from tournament.check.room import Played, Room, fault_of, short
+from tournament.check.room import Played, Room, fault_of
 from tournament.check.where import Where
 from tournament.check.wire import Refused
 
-_WILD_TABLES = (
+_Tables = Sequence[tuple[str, Mapping[str, object]]]
+_WILD_TABLES: Sequence[Mapping[str, object]] = (
     {"wilds": "jokers", "jokers": 4},
     {"wilds": "jokers_and_deuces", "jokers": 4, "wild_swap": True, "ace": "high_or_low"},
 )
@@ -23,7 +23,7 @@ async def presets(room: Room) -> Verdict:
     matches = room.on_presets
     for preset in PRESETS:
         for seat, deals in ((0, 1), (1, 2)):
-            matches.append(await room.play(short(preset, deals=deals), seat=seat))
+            matches.append(await room.play(room.short(preset, deals=deals), seat=seat))
             fault = fault_of(room, matches[-1])
             if fault is not None:
                 return _at(f"preset {preset}", fault)
@@ -36,36 +36,40 @@ async def presets(room: Room) -> Verdict:
 
 async def six_seats(room: Room) -> Verdict:
     """Two matches of six: one deal on one pack, and deals until seats are out of the match."""
-    rules = (short("basic"), short("standard", {"match_end": "elimination", "ceiling": 50}))
-    return _ended(room, await _all(room, rules, [2], seats=6), "six seats")
+    tables: _Tables = (("basic", {}), ("standard", {"match_end": "elimination", "ceiling": 50}))
+    return _ended(room, await _all(room, tables, [2], seats=6), "six seats")
 
 
 async def two_packs(room: Room) -> Verdict:
     """Two packs: every card is there twice."""
-    rules = (short("standard", {"packs": {"2": 2}}), short("basic", {"packs": {"2": 2}}))
-    return _ended(room, await _all(room, rules, [0]), "two packs")
+    tables = [(preset, {"packs": {"2": 2}}) for preset in ("standard", "basic")]
+    return _ended(room, await _all(room, tables, [0]), "two packs")
 
 
 async def wild_cards(room: Room) -> Verdict:
     """Wild jokers; then wild deuces too, with swaps and a high ace."""
-    rules = [short("basic", changes) for changes in _WILD_TABLES]
-    matches = await _all(room, rules, [0, 1])
+    tables = [("basic", changes) for changes in _WILD_TABLES]
+    matches = await _all(room, tables, [0, 1])
     held = sum(played.seen.wild_cards for played in matches)
     verdict = _ended(room, matches, "wild cards")
     return replace(verdict, figures={**verdict.figures, "held": held})
 
 
 async def _all(
-    room: Room, rules: Sequence[RuleSet], at: Sequence[int], seats: int = 2
+    room: Room,
+    tables: _Tables,
+    at: Sequence[int],
+    seats: int = 2,
 ) -> list[Played]:
-    """Play a match for each of the rules and each seat `at` which the bot sits, while all is well.
+    """Play a match for each preset with its changes and each seat `at` which the bot sits.
 
-    The last one may be the one that was not.
+    It ends with the first one that goes wrong, if one does.
     """
     matches: list[Played] = []
-    for one in rules:
+    for preset, changes in tables:
         for seat in at:
-            matches.append(await room.play(one, seats=seats, seat=seat))
+            rules = room.short(preset, changes)
+            matches.append(await room.play(rules, seats=seats, seat=seat))
             if fault_of(room, matches[-1]) is not None:
                 return matches
     return matches
