@@ -13,6 +13,7 @@ from referee.match.outcome import Forfeit
 from referee.match.spec import TimeControl
 from referee.service.mailbox import Mailbox
 from referee.service.session import Limits
+from referee.service.tokens import key_of, new_token
 from rummy.referee.v1 import play_pb2
 from rummy.referee.v1 import poll_pb2 as pb
 from tests.service.clients import new_spec, result_of, until_disconnected
@@ -29,6 +30,8 @@ CODES = {
     "MALFORMED_MESSAGE": grpc.StatusCode.INVALID_ARGUMENT,
     "NO_TOKEN": grpc.StatusCode.UNAUTHENTICATED,
     "BAD_TOKEN": grpc.StatusCode.UNAUTHENTICATED,
+    "REPLACED_TOKEN": grpc.StatusCode.UNAUTHENTICATED,
+    "REVOKED": grpc.StatusCode.UNAUTHENTICATED,
     "NO_SUCH_SESSION": grpc.StatusCode.NOT_FOUND,
     "REPLACED": grpc.StatusCode.ABORTED,
     "RATE": grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -376,6 +379,22 @@ async def test_same_call_twice_at_once() -> None:
         assert all(answer == answers[0] for answer in answers)
         assert isinstance(answers[0], pb.NextDecisionResponse)
         assert answers[0].messages[0].HasField("rejected")
+
+
+@pytest.mark.parametrize("reason", ["REPLACED_TOKEN", "REVOKED"])
+async def test_a_call_that_waits_hears_what_became_of_its_token(reason: str) -> None:
+    async with desk() as one:
+        token, bot = one.bot()
+        await bot.hello()
+        await bot.next(wait_ms=1)
+        waiting = asyncio.create_task(bot.next(wait_ms=60_000))
+        await settle()
+        if reason == "REVOKED":
+            one.referee.withdraw_key(key_of(token), "it was withdrawn")
+        else:
+            one.referee.replace_key(key_of(token), key_of(new_token()))
+        await refused(waiting, reason)
+        await refused(bot.again(wait_ms=1), "BAD_TOKEN")
 
 
 async def test_every_call_is_sent_twice() -> None:
