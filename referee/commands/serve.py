@@ -70,17 +70,13 @@ def serve(
     """  # noqa: D301 - \b keeps the lines below it as they are
     from referee.service.collector import settle_collector
     from referee.service.serve import ServeError, ServeOptions, prepare, serve_until_stopped
-    from referee.service.tls import TlsFiles
+    from referee.service.tls import TlsError, files_of_options
 
     table = rules_of(preset, overrides)
-    if (tls_cert is None) != (tls_key is None):
-        given, missing = ("--tls-cert", "--tls-key")[:: 1 if tls_key is None else -1]
-        fail(f"{given} is given without {missing}: TLS needs both", 2)
-    if tls_client_ca is not None and tls_cert is None:
-        fail("--tls-client-ca is given without --tls-cert and --tls-key", 2)
-    tls = None
-    if tls_cert is not None and tls_key is not None:
-        tls = TlsFiles(tls_cert, tls_key, tls_client_ca)
+    try:
+        tls = files_of_options(tls_cert, tls_key, tls_client_ca)
+    except TlsError as error:
+        fail(str(error), 2)
     options = ServeOptions(
         listen=tuple(listen),
         rules=table,

@@ -116,12 +116,12 @@ async def serve_until_stopped(options: ServeOptions, prepared: Prepared) -> None
         loop.add_signal_handler(number, signals.put_nowait, number)
     try:
         async with _serving(options, prepared) as (referee, lobby):
-            if not await _is_interrupted(lobby.open(), signals):
+            if not await is_interrupted(lobby.open(), signals):
                 await signals.get()
             _log.info("stopping", running=referee.running, grace_s=options.grace_s)
             referee.is_draining = True
             lobby.dismiss_waiting()
-            await _is_interrupted(referee.drain(options.grace_s), signals)
+            await is_interrupted(referee.drain(options.grace_s), signals)
             referee.abort_running("the referee is stopping")
     except (ListenError, HouseBotError) as error:
         raise ServeError(str(error)) from error
@@ -168,7 +168,7 @@ async def _serving(
         yield referee, lobby
 
 
-async def _is_interrupted(
+async def is_interrupted(
     work: Coroutine[None, None, object], signals: "asyncio.Queue[int]"
 ) -> bool:
     """Do some work, unless a signal comes first and ends it; whether one came."""

@@ -25,6 +25,20 @@ class TlsFiles:
     """With it, only clients that show a certificate signed by one of these are let in."""
 
 
+def files_of_options(
+    cert: Path | None, key: Path | None, client_ca: Path | None
+) -> TlsFiles | None:
+    """What `--tls-cert`, `--tls-key` and `--tls-client-ca` ask for. Raises TlsError."""
+    if cert is None or key is None:
+        if cert is not None or key is not None:
+            given, missing = ("--tls-cert", "--tls-key")[:: 1 if key is None else -1]
+            raise TlsError(f"{given} is given without {missing}: TLS needs both")
+        if client_ca is not None:
+            raise TlsError("--tls-client-ca is given without --tls-cert and --tls-key")
+        return None
+    return TlsFiles(cert, key, client_ca)
+
+
 @dataclass(frozen=True, slots=True)
 class Tls:
     """Files that have been read and fit together."""

@@ -10,7 +10,8 @@ import pytest
 from google.protobuf.message import Message
 
 from referee.match.policy import Policy
-from tests.ladder.visitors import Caller, Refused, Visitor
+from tests.ladder.visitors import Caller, Visitor
+from tests.service.match_clients import Refused
 from tournament.ladder.ladder import Ladder
 from tournament.ladder.serve import Host, LadderOptions, prepare_ladder, serving
 from tournament.ladder.settings import Asked, config_to_play, stored_table

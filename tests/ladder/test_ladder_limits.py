@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from referee.service.errors import CallError
 from rummy.tournament.v1 import tournament_pb2 as pb
 from tests.ladder.stand import Stand, refused
-from tests.ladder.visitors import Refused
+from tests.service.match_clients import Refused
 from tournament.errors import StoreError
 from tournament.ladder import entrants, rates, service
 

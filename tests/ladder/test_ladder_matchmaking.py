@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.scale import cases, repeatable, repeating
 from tournament.rating.environment import BETA, MU, SIGMA, RatedMatch
-from tournament.rating.linear import cholesky, inverse
-from tournament.rating.order_free import Fit, fit
+from tournament.rating.error_bars import covariance
+from tournament.rating.order_free import fit
 from tournament.schedule.matchmaking import (
     PATIENCE,
     Candidate,
@@ -245,17 +245,6 @@ def test_shuffled_gives_every_order() -> None:
 # --- what it is for -------------------------------------------------------------------------------
 
 
-def covariance_of(found: Fit) -> list[float]:
-    index = {bot: i for i, bot in enumerate(found.ratings)}
-    prior = SIGMA**-2
-    matrix = [[prior * (i == j) for j in range(len(index))] for i in range(len(index))]
-    for kind, count in found.counts.items():
-        for bot, row in zip(kind.bots, found.sites[kind].stiffness, strict=True):
-            for other, stiff in zip(kind.bots, row, strict=True):
-                matrix[index[bot]][index[other]] += count * stiff
-    return [value for row in inverse(cholesky(matrix)) for value in row]
-
-
 def ordered_right(kinds: tuple[int, ...], seed: int) -> float:
     """Part of pairs in the right order after 8 encounters a bot, refitted after each."""
     random = Random(f"ladder {seed}")
@@ -269,7 +258,8 @@ def ordered_right(kinds: tuple[int, ...], seed: int) -> float:
         if number % 16 == 0 and matches:
             found = fit(matches, bots, start=found)
             means = {bot: rating.mu for bot, rating in found.ratings.items()}
-            known = skills(means, covariance_of(found))
+            together = [value for row in covariance(found) for value in row]
+            known = skills(means, together)
         free = random.sample(bots, 11)  # the others are playing
         [table] = choose(
             [Candidate(bot, bot, games[bot]) for bot in free],

@@ -4,7 +4,7 @@ import pytest
 
 from rummy.tournament.v1 import tournament_pb2 as pb
 from tests.ladder.stand import Stand, refused
-from tests.ladder.visitors import Refused
+from tests.service.match_clients import Refused
 from tournament.store.registry import Registry
 
 

@@ -9,7 +9,8 @@ from referee.match.verify import verify
 from rummy.referee.v1 import play_pb2
 from rummy.tournament.v1 import tournament_pb2 as pb
 from tests.ladder.stand import Stand, refused, standing
-from tests.ladder.visitors import Refused, Visitor
+from tests.ladder.visitors import Visitor
+from tests.service.match_clients import Refused
 from tournament.store import schema as t
 from tournament.store.registry import Registry, outside_hash
 from tournament.store.stored import Entry

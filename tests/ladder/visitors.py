@@ -4,15 +4,14 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.message import Message
-from google.rpc import error_details_pb2, status_pb2
 
 from rummy.referee.v1 import play_pb2 as play
 from rummy.tournament.v1 import tournament_pb2 as pb
+from tests.service.match_clients import Refused, reason_of
 
 _Response = TypeVar("_Response", bound=Message)
 PATIENCE_S = 30.0
@@ -23,26 +22,6 @@ OWN_CONNECTION = (
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 500),
 )
-
-
-class Refused(Exception):
-    """A call ended with a status."""
-
-    def __init__(self, error: grpc.aio.AioRpcError) -> None:
-        super().__init__(error.details())
-        self.code = error.code()
-        self.text = error.details() or ""
-        self.reason = _reason_of(error.trailing_metadata() or ())
-
-
-def _reason_of(metadata: Iterable[tuple[str, str | bytes]]) -> str:
-    for key, value in metadata:
-        if key == "grpc-status-details-bin" and isinstance(value, bytes):
-            info = error_details_pb2.ErrorInfo()
-            assert status_pb2.Status.FromString(value).details[0].Unpack(info)
-            assert info.domain == "rummy-referee"
-            return str(info.reason)
-    return ""
 
 
 class Caller:
@@ -172,7 +151,7 @@ class Visitor:
             code, text = await self._call.code(), await self._call.details()
             self.codes.append(code.name)
             self.texts.append(text or "")
-            self.reasons.append(_reason_of(await self._call.trailing_metadata() or ()))
+            self.reasons.append(reason_of(await self._call.trailing_metadata() or ()))
             self.lost += 1
             await asyncio.sleep(0.2)
 

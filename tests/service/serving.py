@@ -6,10 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 import pytest
@@ -22,6 +22,9 @@ from tests.commands import ENVIRONMENT, ROOT
 
 class Server:
     """A running `referee serve`; its log lines are JSON."""
+
+    stop_s = 30
+    """How long it may take to end."""
 
     def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
         self.process = process
@@ -51,15 +54,20 @@ class Server:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(self.stop_s)
+
+
+_Server = TypeVar("_Server", bound=Server)
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[Server]:
-    log = folder / "log"
+def running(
+    kind: type[_Server], command: Sequence[str], folder: Path, log: Path
+) -> Iterator[_Server]:
+    """Run `python -m` of a command whose standard error goes to the log."""
     with log.open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "referee", "serve", *arguments],
+            [sys.executable, "-m", *command],
             cwd=folder,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
@@ -67,7 +75,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
             stderr=stderr,
             text=True,
         )
-    server = Server(process, log)
+    server = kind(process, log)
     try:
         yield server
     finally:
@@ -75,6 +83,12 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
             process.kill()
             process.wait()
     assert "Traceback" not in server.text, server.text
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Server]:
+    with running(Server, ["referee", "serve", *arguments], folder, folder / "log") as server:
+        yield server
 
 
 def sample_bot(

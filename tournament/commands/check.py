@@ -29,6 +29,7 @@ from tournament.commands.options import (
     BuildNetworkOption,
     DataOption,
     SandboxOption,
+    reader_of,
 )
 from tournament.commands.output import people, say, writing
 from tournament.commands.sandbox import open_sandbox
@@ -37,14 +38,6 @@ from tournament.errors import UsageError
 
 WAIT_S = 120
 _WAIT_MOST_S = 86_400
-_FORMATS = "|".join(CheckFormat)
-
-
-def _format(text: str) -> CheckFormat:
-    try:
-        return CheckFormat(text.lower())
-    except ValueError:
-        raise typer.BadParameter(f"{text!r}: allowed is {_FORMATS}") from None
 
 
 def _wait(text: str | int) -> int:
@@ -98,7 +91,12 @@ def check(
     data: DataOption = DEFAULT_DATA,
     format_: Annotated[
         CheckFormat,
-        typer.Option("--format", metavar=_FORMATS, parser=_format, help="How to write the report."),
+        typer.Option(
+            "--format",
+            metavar="|".join(CheckFormat),
+            parser=reader_of(CheckFormat),
+            help="How to write the report.",
+        ),
     ] = CheckFormat.TABLE,
 ) -> None:
     """Check whether a bot may compete, and say what it should do better.

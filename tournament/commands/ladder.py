@@ -118,7 +118,7 @@ def ladder(
     """  # noqa: D301 - \b keeps the lines below it as they are
     # What hosts a referee takes long to load.
     from referee.service.collector import settle_collector  # noqa: PLC0415
-    from referee.service.tls import TlsFiles  # noqa: PLC0415
+    from referee.service.tls import TlsError, files_of_options  # noqa: PLC0415
     from tournament.ladder.serve import (  # noqa: PLC0415
         LadderOptions,
         prepare_ladder,
@@ -131,14 +131,10 @@ def ladder(
         stored_table,
     )
 
-    if (tls_cert is None) != (tls_key is None):
-        given, missing = ("--tls-cert", "--tls-key")[:: 1 if tls_key is None else -1]
-        raise UsageError(f"{given} is given without {missing}: TLS needs both")
-    if tls_client_ca is not None and tls_cert is None:
-        raise UsageError("--tls-client-ca is given without --tls-cert and --tls-key")
-    tls = None
-    if tls_cert is not None and tls_key is not None:
-        tls = TlsFiles(tls_cert, tls_key, tls_client_ca)
+    try:
+        tls = files_of_options(tls_cert, tls_key, tls_client_ca)
+    except TlsError as error:
+        raise UsageError(str(error)) from error
     options = LadderOptions(
         listen=tuple(listen),
         data=data,

@@ -1,8 +1,9 @@
 """The options that commands share, and how their values are read."""
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -17,7 +18,7 @@ DATABASE_VARIABLE = "RUMMY_DATABASE"
 """Where the URL is better kept if it holds a password: others can read a command line."""
 SANDBOX_VARIABLE = "RUMMY_SANDBOX"
 DEFAULT_SANDBOX = AUTO
-_FORMATS = "|".join(Format)
+_Kind = TypeVar("_Kind", bound=StrEnum)
 _SANDBOXES = "|".join(CHOICES)
 
 
@@ -42,11 +43,16 @@ def _data(text: str | Path) -> Path:
     return folder
 
 
-def _format(text: str) -> Format:
-    try:
-        return Format(text.lower())
-    except ValueError:
-        raise typer.BadParameter(f"{text!r}: allowed is {_FORMATS}") from None
+def reader_of(kind: type[_Kind]) -> Callable[[str], _Kind]:
+    """Return a reader of the values of an enumeration, in letters of any size."""
+
+    def read(text: str) -> _Kind:
+        try:
+            return kind(text.lower())
+        except ValueError:
+            raise typer.BadParameter(f"{text!r}: allowed is {'|'.join(kind)}") from None
+
+    return read
 
 
 def _sandbox(text: str) -> str:
@@ -70,7 +76,12 @@ DatabaseOption = Annotated[
 ]
 FormatOption = Annotated[
     Format,
-    typer.Option("--format", metavar=_FORMATS, parser=_format, help="How to write the view."),
+    typer.Option(
+        "--format",
+        metavar="|".join(Format),
+        parser=reader_of(Format),
+        help="How to write the view.",
+    ),
 ]
 IdOption = Annotated[
     str | None,

@@ -28,6 +28,7 @@ from tournament.commands.options import (
     SubmittedOption,
     TablesOption,
     WorkersOption,
+    reader_of,
 )
 from tournament.commands.submitted import SubmittedBots
 from tournament.config import Config, Overrides, full_table
@@ -43,16 +44,6 @@ class PlanFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     TOML = "toml"
-
-
-_FORMATS = "|".join(PlanFormat)
-
-
-def _plan_format(text: str) -> PlanFormat:
-    try:
-        return PlanFormat(text.lower())
-    except ValueError:
-        raise typer.BadParameter(f"{text!r}: allowed is {_FORMATS}") from None
 
 
 def plan(
@@ -76,7 +67,10 @@ def plan(
     format_: Annotated[
         PlanFormat,
         typer.Option(
-            "--format", metavar=_FORMATS, parser=_plan_format, help="How to write the plan."
+            "--format",
+            metavar="|".join(PlanFormat),
+            parser=reader_of(PlanFormat),
+            help="How to write the plan.",
         ),
     ] = PlanFormat.TABLE,
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tournament.errors import StoreError
 from tournament.ladder.standing import Fitted, written
-from tournament.rating.linear import Matrix, cholesky, inverse
+from tournament.rating.error_bars import covariance
 from tournament.rating.order_free import Fit, fit
 from tournament.statistics.standings import rated_matches, standings
 from tournament.store.queries import counted_legs
@@ -54,26 +54,11 @@ def fitted_of(store: Store, ladder: str, start: Fit | None) -> tuple[Fitted, Fit
         rows=rows,
         bots=bots,
         means=[found.ratings[bot].mu for bot in bots],
-        covariance=covariance_of(found),
+        covariance=[value for row in covariance(found) for value in row],
         matches=len(legs),
         seconds=time.perf_counter() - began,
     )
     return fitted, found
-
-
-def covariance_of(found: Fit) -> list[float]:
-    """Return how all skills of a fit vary together, row by row in its order.
-
-    It is the inverse of the prior's precision and the stiffness of all results.
-    """
-    index = {bot: at for at, bot in enumerate(found.ratings)}
-    prior = float(found.environment.sigma) ** -2
-    matrix: Matrix = [[prior * (i == j) for j in range(len(index))] for i in range(len(index))]
-    for kind, count in found.counts.items():
-        for bot, row in zip(kind.bots, found.sites[kind].stiffness, strict=True):
-            for other, stiff in zip(kind.bots, row, strict=True):
-                matrix[index[bot]][index[other]] += count * stiff
-    return [value for row in inverse(cholesky(matrix)) for value in row]
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from referee.match.policy import Policy
 from referee.service.descriptors import allow_many_descriptors
 from referee.service.logs import configure_logs
 from referee.service.meter import Meter
-from referee.service.serve import Prepared, ServeError, ServeOptions, prepare
+from referee.service.serve import Prepared, ServeError, ServeOptions, is_interrupted, prepare
 from referee.service.server import ListenError, Referee
 from referee.service.session import Limits
 from referee.service.tls import TlsFiles
@@ -111,14 +111,14 @@ async def serve_until_stopped(
             _say_how(options, host, tell)
             progress = asyncio.create_task(_tell_progress(host))
             try:
-                if not await _is_interrupted(host.ladder.run(), signals):
+                if not await is_interrupted(host.ladder.run(), signals):
                     return
             finally:
                 progress.cancel()
                 await asyncio.gather(progress, return_exceptions=True)
             _log.info("stopping", running=host.referee.running, grace_s=options.grace_s)
             host.referee.is_draining = True
-            await _is_interrupted(host.referee.drain(options.grace_s), signals)
+            await is_interrupted(host.referee.drain(options.grace_s), signals)
             _end_matches(host.referee)
             log_progress(host.referee, host.ladder, host.ratings, 0)
     except ListenError as error:
@@ -249,20 +249,3 @@ def log_progress(referee: Referee, ladder: Ladder, ratings: Ratings, before: int
         stalled_ms=referee.clock.total_stalled_us // 1_000,
     )
     return field.matches
-
-
-async def _is_interrupted(
-    work: Coroutine[None, None, object], signals: "asyncio.Queue[int]"
-) -> bool:
-    """Do some work, unless a signal comes first and ends it; whether one came."""
-    working = asyncio.create_task(work)
-    signalled = asyncio.create_task(signals.get())
-    try:
-        await asyncio.wait({working, signalled}, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            working.result()
-        return signalled.done()
-    finally:
-        for task in (working, signalled):
-            task.cancel()
-        await asyncio.gather(working, signalled, return_exceptions=True)

@@ -132,22 +132,32 @@ class ErrorBars:
         return math.sqrt(variance), number + MODEL_WEIGHT - 1
 
 
+def covariance(fit: Fit) -> Matrix:
+    """Return how the skills of a fit vary together, by the model, in the order of its ratings.
+
+    It is the inverse of the prior's precision and the stiffness of all results.
+    """
+    index = {name: i for i, name in enumerate(fit.ratings)}
+    prior = float(fit.environment.sigma) ** -2
+    matrix: Matrix = [[prior * (i == j) for j in range(len(index))] for i in range(len(index))]
+    for kind, count in fit.counts.items():
+        for bot, row in zip(kind.bots, fit.sites[kind].stiffness, strict=True):
+            for other, stiff in zip(kind.bots, row, strict=True):
+                matrix[index[bot]][index[other]] += count * stiff
+    return inverse(cholesky(matrix))
+
+
 def error_bars(fit: Fit, matches: Iterable[RatedMatch]) -> ErrorBars:
     """Return the error bars of a fit of exactly these `matches`; encounters should be whole."""
     names = list(fit.ratings)
     index = {name: i for i, name in enumerate(names)}
     prior = float(fit.environment.sigma) ** -2
-    matrix: Matrix = [[prior * (i == j) for j in range(len(names))] for i in range(len(names))]
-    for kind, count in fit.counts.items():
-        for bot, row in zip(kind.bots, fit.sites[kind].stiffness, strict=True):
-            for other, stiff in zip(kind.bots, row, strict=True):
-                matrix[index[bot]][index[other]] += count * stiff
-    covariance = inverse(cholesky(matrix))
+    together = covariance(fit)
     encounters = [
-        _encounter(fit, kinds, number, index, covariance)
+        _encounter(fit, kinds, number, index, together)
         for kinds, number in _alike(fit, matches).items()
     ]
-    return ErrorBars(fit.ratings, connected(names, fit.counts), covariance, encounters, prior)
+    return ErrorBars(fit.ratings, connected(names, fit.counts), together, encounters, prior)
 
 
 def _alike(fit: Fit, matches: Iterable[RatedMatch]) -> dict[tuple[Kind, ...], int]:
