@@ -3,10 +3,12 @@
 import fcntl
 import os
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 SCALE = float(os.environ.get("RUMMY_TEST_SCALE", "1"))
@@ -22,6 +24,22 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let a command that sets up the logs of its process not do so for the tests after it.
+
+    Loggers that keep what they first were would not be seen by `capture_logs` any more.
+    """
+    before, configure = structlog.get_config(), structlog.configure
+
+    def configure_uncached(**settings: Any) -> None:
+        configure(**{**settings, "cache_logger_on_first_use": False})
+
+    monkeypatch.setattr(structlog, "configure", configure_uncached)
+    yield
+    configure(**before)
 
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
