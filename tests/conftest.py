@@ -27,18 +27,20 @@ settings.load_profile("ci")
 
 
 @pytest.fixture(autouse=True)
-def _logs_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _logs_as_before() -> Iterator[None]:
     """Let a command that sets up the logs of its process not do so for the tests after it.
 
-    Loggers that keep what they first were would not be seen by `capture_logs` any more.
+    Loggers that keep what they first were would not be seen by `capture_logs` any more. The patch
+    is its own: with `monkeypatch`, a test's patches would outlive all its other fixtures.
     """
     before, configure = structlog.get_config(), structlog.configure
 
     def configure_uncached(**settings: Any) -> None:
         configure(**{**settings, "cache_logger_on_first_use": False})
 
-    monkeypatch.setattr(structlog, "configure", configure_uncached)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(structlog, "configure", configure_uncached)
+        yield
     configure(**before)
 
 

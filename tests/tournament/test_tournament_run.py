@@ -55,7 +55,9 @@ async def test_legs_share_the_secret_and_processes_play_one_leg_index_only(stage
     assert sorted(str(log.relative_to(logs)) for log in logs.glob("*/*-leg*")) == [
         "ann/0001-leg0.log", "ann/0002-leg1.log", "bob/0001-leg0.log", "bob/0002-leg1.log",
     ]  # fmt: skip
-    assert all("hello" in log.read_text() for log in logs.glob("*/*"))
+    # Each says hello once, before its first match or, if the pipe is slow, in the log of that.
+    for bot in ("ann", "bob"):
+        assert sum("hello" in log.read_text() for log in logs.glob(f"{bot}/*")) >= 2
 
 
 async def test_a_killed_workers_leg_is_played_again_and_stored_once(stage: Stage) -> None:

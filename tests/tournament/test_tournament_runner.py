@@ -1,6 +1,7 @@
 """The runner alone, with fake workers and a fake store: who plays what, again, and how often."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -222,6 +223,21 @@ async def test_cancelling_stops_all_workers() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (hall.started, hall.stopped) == (2, 2)
+
+
+async def test_cancelling_at_any_moment_stops_all_workers() -> None:
+    for turns in itertools.count(1):
+        hall, _, run = await play(wins, planned("ab", 1))
+        running = asyncio.ensure_future(run())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        running.cancel()
+        [ended] = await asyncio.gather(running, return_exceptions=True)
+        assert hall.started == hall.stopped, f"cancelled after {turns} turns of the loop"
+        if ended == []:
+            break  # it was faster
+        assert isinstance(ended, asyncio.CancelledError)
+    assert turns > 5
 
 
 async def test_a_worker_that_ends_while_it_starts_is_started_again() -> None:

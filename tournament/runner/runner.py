@@ -162,8 +162,14 @@ class Runner:
         await self._stop()
 
     async def _stop(self) -> None:
-        """End all workers, whatever goes wrong with one of them."""
-        ends = await asyncio.gather(*(slot.stop() for slot in self._slots), return_exceptions=True)
+        """End all workers, whatever goes wrong with one of them, and if it is cancelled first."""
+        stopping = asyncio.gather(*(slot.stop() for slot in self._slots), return_exceptions=True)
+        try:
+            # Cancelled in its first moment, a stop of a worker would not even begin.
+            ends = await asyncio.shield(stopping)
+        except asyncio.CancelledError:
+            await stopping
+            raise
         for error in filter(None, ends):
             raise error
 
