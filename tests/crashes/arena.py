@@ -211,7 +211,8 @@ class Arena:
     def check_clean(self) -> None:
         """No process, socket, lock, open file or half-made thing is left."""
         assert self.processes() == {}
-        assert list(self.temp.iterdir()) == [], "temporary files are left"
+        left = sorted(map(str, self.temp.rglob("*")))
+        assert left == [], f"temporary files are left: {left}"
         assert open_files_below(self.folder) == []
         half = [path.name for path in (self.data / "bots").iterdir() if path.name.startswith(".")]
         assert half == [], "half-made copies of bots are left"

@@ -1,10 +1,12 @@
 """Folders of sockets: gone at the end, and what dead runs left is removed by the next one."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -48,6 +50,24 @@ def test_what_a_killed_run_left_is_removed_by_the_next(temp: Path) -> None:
         assert not left.exists()
     assert list(temp.iterdir()) == [foreign]
     foreign.rmdir()
+
+
+def test_what_somebody_still_fills_is_removed_later(
+    temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([sys.executable, "-c", HOLD], env=environment(), check=False)
+    [left] = temp.glob("rummy-*")
+
+    def refill(path: Path, **_options: object) -> None:
+        rmtree(path)
+        (left / "1" / "home-0").mkdir(parents=True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", refill)
+        remove_abandoned(left)
+    assert {path.name for path in left.iterdir()} == {"1", "run.lock"}
+    remove_abandoned(left)
+    assert not left.exists()
 
 
 def test_too_long_a_path_for_a_socket_is_avoided(

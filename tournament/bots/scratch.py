@@ -34,7 +34,7 @@ def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
         finally:
             os.close(lock)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -46,6 +46,26 @@ def remove_abandoned(folder: Path) -> None:
     try:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
     finally:
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a scratch folder, its lock last.
+
+    Workers that outlive their run may still be putting something in it. Then the lock stays, and
+    by that the last of them, or the next run, knows the folder for what it is.
+    """
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != _LOCK:
+                path.unlink(missing_ok=True)
+        (folder / _LOCK).unlink(missing_ok=True)
+        try:
+            folder.rmdir()
+        except OSError:
+            (folder / _LOCK).touch(mode=0o600)
+            raise
