@@ -3,6 +3,8 @@
 Two processes: this one serves, `referee.bench.wire_client` plays. For M matches there are 2·M bots,
 each on a connection of its own, and one decision in flight for each match. The echo server answers
 every message with the bytes of a real decision and does nothing else; the referee plays matches.
+A second echo has its threads scheduled as a busy referee's are (service/scheduling.py): what of the
+ratio comes of that, and what the referee itself costs, can be told apart.
 """
 
 import asyncio
@@ -30,6 +32,7 @@ from referee.service.collector import settle_collector
 from referee.service.descriptors import allow_many_descriptors
 from referee.service.messages import MatchMessages
 from referee.service.meter import Meter
+from referee.service.scheduling import set_batch
 from referee.service.server import Referee
 
 _ROUNDS = 3
@@ -44,8 +47,13 @@ class WireRow:
 
     matches: int
     echo_per_s: int
+    batch_echo_per_s: int
+    """Of the second echo."""
     referee_per_s: int
     ratio: float
+    """To the first echo, which is gRPC as it comes."""
+    batch_ratio: float
+    """To the second one."""
     echo_p50_ms: float
     p50_ms: float
     echo_p99_ms: float
@@ -90,22 +98,30 @@ async def _bench(
     rows = []
     for count in matches:
         echo: list[_Round] = []
+        batch_echo: list[_Round] = []
         referee: list[_Round] = []
         for number in range(_ROUNDS):
             progress(f"{count} matches, round {number + 1} of {_ROUNDS}")
             echo.append(await _echo_round(count, seconds))
+            batch_echo.append(await _echo_round(count, seconds, is_batch=True))
             referee.append(await _referee_round(count, seconds))
-        rows.append(_row(count, echo, referee))
+        rows.append(_row(count, echo, batch_echo, referee))
     return rows
 
 
-def _row(matches: int, echo: Sequence[_Round], referee: Sequence[_Round]) -> WireRow:
-    ratios = [ours.per_s / raw.per_s for ours, raw in zip(referee, echo, strict=True)]
+def _row(
+    matches: int,
+    echo: Sequence[_Round],
+    batch_echo: Sequence[_Round],
+    referee: Sequence[_Round],
+) -> WireRow:
     return WireRow(
         matches=matches,
         echo_per_s=round(median(one.per_s for one in echo)),
+        batch_echo_per_s=round(median(one.per_s for one in batch_echo)),
         referee_per_s=round(median(one.per_s for one in referee)),
-        ratio=round(median(ratios), 3),
+        ratio=_ratio(referee, echo),
+        batch_ratio=_ratio(referee, batch_echo),
         echo_p50_ms=round(median(one.p50_ms for one in echo), 3),
         p50_ms=round(median(one.p50_ms for one in referee), 3),
         echo_p99_ms=round(median(one.p99_ms for one in echo), 3),
@@ -113,6 +129,10 @@ def _row(matches: int, echo: Sequence[_Round], referee: Sequence[_Round]) -> Wir
         echo_server_us=round(median(one.server_us for one in echo), 1),
         server_us=round(median(one.server_us for one in referee), 1),
     )
+
+
+def _ratio(ours: Sequence[_Round], raw: Sequence[_Round]) -> float:
+    return round(median(one.per_s / other.per_s for one, other in zip(ours, raw, strict=True)), 3)
 
 
 class _Clients:
@@ -180,7 +200,7 @@ async def _measured(
 # --- echo -------------------------------------------------------------------------------------
 
 
-async def _echo_round(matches: int, seconds: float) -> _Round:
+async def _echo_round(matches: int, seconds: float, *, is_batch: bool = False) -> _Round:
     payloads = _real_decisions()
 
     async def play(_requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
@@ -199,9 +219,11 @@ async def _echo_round(matches: int, seconds: float) -> _Round:
         address = f"unix:{folder}/echo.sock"
         server.add_insecure_port(address)
         await server.start()
+        set_batch(is_batch)
         try:
             return await _measured(address, "echo", [["", ""]] * matches, seconds)
         finally:
+            set_batch(False)
             await server.stop(0)
 
 

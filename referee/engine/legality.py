@@ -41,6 +41,8 @@ from referee.engine.wilds import (
 
 _SUIT: Final = 0x1FFF
 _QUEEN_KING_ACE: Final = 0x1801
+_ACES: Final = 0x1 | 0x1 << 13 | 0x1 << 26 | 0x1 << 39
+_ACES_TO_JACKS: Final = 0x7FF * _ACES
 _BOTH_DRAWS: Final = (DRAW_STOCK, DRAW_DISCARD)
 _STOCK_ONLY: Final = (DRAW_STOCK,)
 _UPCARD_ONLY: Final = (DRAW_DISCARD,)
@@ -353,30 +355,40 @@ _DISCARDS: tuple[dict[int, tuple[Action, ...]], ...] = ({}, {}, {}, {})
 def _natural_melds(tables: MeldTables, hand: Cards) -> list[Action]:
     """Melds without wild cards."""
     found: list[Action] = []
-    for suit in (0, 1, 2, 3):
-        bits = hand >> 13 * suit & _SUIT
-        if not bits & bits >> 1 & bits >> 2 and bits & _QUEEN_KING_ACE != _QUEEN_KING_ACE:
-            continue
-        known = _RUN_MELDS.get((tables, suit, bits))
-        if known is None:
-            known = tuple(meld(shape.mask) for shape in tables.runs_in(suit, bits))
-            _RUN_MELDS[tables, suit, bits] = known
-        found += known
+    # Most hands hold no three in a row, and no ace above a queen and a king.
+    if hand & hand >> 1 & hand >> 2 & _ACES_TO_JACKS or hand & hand >> 11 & hand >> 12 & _ACES:
+        for suit in (0, 1, 2, 3):
+            found += _run_melds(tables, suit, hand >> 13 * suit & _SUIT)
     for rank in ranks_with_three(hand):
         found += [meld(shape.mask) for shape in tables.sets_in(rank, rank_part(hand, rank))]
     return found
 
 
+def _run_melds(tables: MeldTables, suit: int, bits: int) -> tuple[Action, ...]:
+    if not bits & bits >> 1 & bits >> 2 and bits & _QUEEN_KING_ACE != _QUEEN_KING_ACE:
+        return ()
+    known = _RUN_MELDS.get((tables, suit, bits))
+    if known is None:
+        known = tuple(meld(shape.mask) for shape in tables.runs_in(suit, bits))
+        _RUN_MELDS[tables, suit, bits] = known
+    return known
+
+
 def _discards(hand: Cards) -> list[Action]:
     """A discard for each face in the hand."""
-    found: list[Action] = []
-    for suit in (0, 1, 2, 3):
-        bits = hand >> 13 * suit & _SUIT
-        known = _DISCARDS[suit].get(bits)
-        if known is None:
-            known = tuple(DISCARDS[13 * suit + rank] for rank in faces_of(bits))
-            _DISCARDS[suit][bits] = known
-        found += known
+    clubs, diamonds, hearts, spades = _DISCARDS
+    try:
+        found = [
+            *clubs[hand & _SUIT],
+            *diamonds[hand >> 13 & _SUIT],
+            *hearts[hand >> 26 & _SUIT],
+            *spades[hand >> 39 & _SUIT],
+        ]
+    except KeyError:
+        for suit, known in enumerate(_DISCARDS):
+            bits = hand >> 13 * suit & _SUIT
+            known[bits] = tuple(DISCARDS[13 * suit + rank] for rank in faces_of(bits))
+        return _discards(hand)
     if hand & JOKER_BIT:
         found.append(DISCARDS[-1])
     return found

@@ -119,8 +119,9 @@ def rank_part(cards: Cards, rank: int) -> Cards:
 def ranks_with_three(cards: Cards) -> list[int]:
     """Ranks of which the multiset holds three cards or more, copies included."""
     low, copies = cards & FACES, cards >> 53
-    clubs, diamonds, hearts, spades = (low >> shift & _SUIT for shift in (0, 13, 26, 39))
+    clubs, diamonds, hearts, spades = low, low >> 13, low >> 26, low >> 39
     three = clubs & diamonds & (hearts | spades) | hearts & spades & (clubs | diamonds)
+    three &= _SUIT
     found = list(faces_of(three)) if three else []
     if copies:
         for rank in range(13):

@@ -73,7 +73,8 @@ class SeatClock:
         self.charged_us += spent_us
         self.forgiven_us += forgiven_us
         self.last_charged_us, self.last_forgiven_us = spent_us, forgiven_us
-        self.longest_us = max(self.longest_us, spent_us)
+        if spent_us > self.longest_us:  # noqa: PLR1730 - a call for each decision
+            self.longest_us = spent_us
         own = self.decision_left_us + self.bank_left_us
         self.decision_left_us, self.bank_left_us = self.left_after(spent_us)
         if with_reconnect and spent_us > own:

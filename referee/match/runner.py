@@ -220,7 +220,10 @@ class Match:
         seat.clock.charge(spent_us, forgiven_us, with_reconnect=seat.was_away)
         self._forgiven_us += forgiven_us
         self._spent_us += spent_us
-        if self.policy.is_referees_fault(forgiven_us, spent_us, self._forgiven_us, self._spent_us):
+        # Where nothing is forgiven, the part of the match that was has become smaller.
+        if forgiven_us and self.policy.is_referees_fault(
+            forgiven_us, spent_us, self._forgiven_us, self._spent_us
+        ):
             ms, match_ms = forgiven_us // 1000, self._forgiven_us // 1000
             text = f"the referee stood still for {ms} ms of a decision, {match_ms} ms in the match"
             self._finish(Termination.ABORTED, text)

@@ -25,6 +25,7 @@ from referee.engine.events import (
 from referee.engine.notation import with_wilds
 from referee.engine.observation import Observation
 from referee.engine.state import DealTermination, Phase, TableMeld
+from referee.service.fragments import Fragments
 from referee.service.wire import (
     PACKED,
     SMALL_NUMBERS,
@@ -124,30 +125,11 @@ def action_bytes(action: Action) -> bytes:
     )
 
 
-_LEGAL_ACTIONS: dict[int, bytes] = {}
-"""By the id of the action, which is kept too, so that its id cannot be reused."""
-_KEPT_ACTIONS: list[Action] = []
-_MOST_KEPT: Final = 1 << 16
+LEGAL_ACTIONS: Final = Fragments[Action](lambda one: bytes_field(3, action_bytes(one)), 1 << 16)
+"""The entries of `Decision.legal_actions`, tags and lengths included.
 
-
-def legal_actions_bytes(actions: Sequence[Action]) -> list[bytes]:
-    """The entries of `Decision.legal_actions`, tags and lengths included.
-
-    There are a few thousand actions without wild cards, which the engine shares; each is written
-    once.
-    """
-    known = _LEGAL_ACTIONS
-    try:
-        return [known[id(action)] for action in actions]
-    except KeyError:
-        if len(known) > _MOST_KEPT:
-            known.clear()
-            _KEPT_ACTIONS.clear()
-        for action in actions:
-            if id(action) not in known:
-                known[id(action)] = bytes_field(3, action_bytes(action))
-                _KEPT_ACTIONS.append(action)
-        return [known[id(action)] for action in actions]
+There are a few thousand actions without wild cards, which the engine shares.
+"""
 
 
 def decode_action(message: pb.Action) -> Action:
@@ -202,19 +184,8 @@ def meld_bytes(meld: TableMeld) -> bytes:
     return _meld_content(meld.meld_id, meld.shape.cards, meld.wilds)
 
 
-_MELD_FIELDS: dict[int, tuple[TableMeld, bytes]] = {}
-"""By the id of the meld, which is kept too, so that its id cannot be reused."""
-_MOST_MELDS: Final = 1 << 12
-
-
-def meld_field(meld: TableMeld) -> bytes:
-    """An entry of `Observation.table`, tag and length included; made once for each table meld."""
-    known = _MELD_FIELDS.get(id(meld))
-    if known is None:
-        if len(_MELD_FIELDS) > _MOST_MELDS:
-            _MELD_FIELDS.clear()
-        known = _MELD_FIELDS[id(meld)] = meld, bytes_field(10, meld_bytes(meld))
-    return known[1]
+_TABLE: Final = Fragments[TableMeld](lambda one: bytes_field(10, meld_bytes(one)), 1 << 12)
+"""The entries of `Observation.table`, tags and lengths included."""
 
 
 def observation_bytes(seen: Observation) -> bytes:
@@ -223,11 +194,11 @@ def observation_bytes(seen: Observation) -> bytes:
     hand = _hand_bytes(seen.hand)
     discards = bytes(seen.discards).translate(_ONE_MORE)
     seats = len(seen.hand_counts)
-    recycles, turns, taken, out = seen.recycles, seen.turns, seen.taken, seen.out
+    deal, taken, recycles, turns = seen.deal, seen.taken, seen.recycles, seen.turns
     return b"".join(
         [
             small[1][seen.seat or 0],
-            number_field(2, seen.deal),
+            small[2][deal] if deal < 128 else number_field(2, deal),
             small[3][seen.dealer],
             small[4][seen.turn],
             small[5][_PHASES[seen.phase]],
@@ -238,7 +209,7 @@ def observation_bytes(seen: Observation) -> bytes:
             small[8][seen.stock_count],
             packed[9][len(discards)],
             discards,
-            *[meld_field(meld) for meld in seen.table],
+            *_TABLE.of(seen.table),
             packed[11][seats],
             bytes(seen.played),
             b"" if taken is None else small[12][taken + 1],
@@ -246,8 +217,7 @@ def observation_bytes(seen: Observation) -> bytes:
             small[14][recycles] if recycles < 128 else number_field(14, recycles),
             small[15][turns] if turns < 128 else number_field(15, turns),
             _totals(seen.totals),
-            packed[17][len(out)],
-            bytes(out),
+            packed_field(17, bytes(seen.out)) if seen.out else b"",
         ]
     )
 

@@ -26,6 +26,7 @@ from referee.service.messages import MatchMessages
 from referee.service.meter import Meter, MeteredClock, MeteredSeat
 from referee.service.play_service import PlayService
 from referee.service.poll_service import PollService
+from referee.service.scheduling import Scheduling
 from referee.service.session import Limits, Stream
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2
@@ -80,6 +81,7 @@ class Referee:
         self._policy = policy
         self._meter = meter
         self.clock = LoopClock(asyncio.get_running_loop())
+        self._scheduling = Scheduling(asyncio.get_running_loop())
         self.tokens = Tokens(is_open=is_open)
         self._play = PlayService(self.tokens, limits, policy, max_sessions=max_sessions)
         guard = ReflectionGuard(self.tokens, lambda: self.is_exposed)
@@ -123,6 +125,7 @@ class Referee:
             raise ListenError(str(error)) from error
         await self._server.start()
         self.clock.start()
+        self._scheduling.start()
         for name in ("", *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         return bound
@@ -149,6 +152,7 @@ class Referee:
         self.abort_running("the referee is stopping")
         self._play.close_all()
         await self._server.stop(grace_s)
+        self._scheduling.stop()
         self.clock.stop()
 
     async def drain(self, timeout_s: float) -> bool:

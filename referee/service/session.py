@@ -203,15 +203,15 @@ class Session:
 
 
 def _read_choice(message: pb.Choice) -> Choice:
-    has_index = message.HasField("legal_action_index")
-    if has_index == bool(message.actions):
+    has_index, actions = message.HasField("legal_action_index"), message.actions
+    if has_index == bool(actions):
         return Choice(malformed="a choice has either actions or a legal_action_index")
     if has_index:
-        return Choice(index=message.legal_action_index)
-    if len(message.actions) > 1_000:
-        return Choice(malformed=f"{len(message.actions)} actions are far too many")
+        return Choice(None, message.legal_action_index)
+    if len(actions) > 1_000:
+        return Choice(malformed=f"{len(actions)} actions are far too many")
     try:
-        return Choice(plan=[decode_action(action) for action in message.actions])
+        return Choice(plan=[decode_action(action) for action in actions])
     except MalformedAction as error:
         return Choice(malformed=str(error))
 
