@@ -5,7 +5,7 @@ from itertools import combinations
 from math import comb
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tournament.schedule.balance import Spread, balance
@@ -26,6 +26,9 @@ def plan(bots: int, seats: int, tables: int) -> list[Encounter]:
 
 
 @given(SIZES)
+@example((7, 5, 27))  # where tables share most of their bots
+@example((8, 6, 11))
+@example((12, 6, 14))
 def test_appearances_are_equal_and_meetings_near_their_mean(size: tuple[int, int, int]) -> None:
     bots, seats, tables = size
     found = design(*size)

@@ -117,8 +117,9 @@ class _Design:
         one, other = first[here], second[there]
         if one in second or other in first:
             return
-        stay = [bot for bot in first if bot != one]
-        come = [bot for bot in second if bot != other]
+        # Who sits at both tables meets the two as often as before.
+        stay = [bot for bot in first if bot != one and bot not in second]
+        come = [bot for bot in second if bot != other and bot not in first]
         change = sum(self._step(other, bot, 1) + self._step(one, bot, -1) for bot in stay)
         change += sum(self._step(one, bot, 1) + self._step(other, bot, -1) for bot in come)
         if change <= 0:
