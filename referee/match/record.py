@@ -7,6 +7,7 @@ head, which stands in the result, is the SHA-256 of the last line.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -25,10 +26,38 @@ def spelled(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-_Decision = tuple[
-    int, int, int, Sequence[str], int, int, bool, Refusal | None, Sequence[str]
-]  # fmt: skip
-"""What `Record.decision` is told, in its order."""
+@dataclass(slots=True)  # Freezing it would double the time that one takes to make.
+class Decided:
+    """A decision and its answer: a line of the record."""
+
+    seat: int
+    decision_id: int
+    deal: int
+    actions: Sequence[str]
+    charged_us: int
+    forgiven_us: int
+    was_away: bool = False
+    refusal: Refusal | None = None
+    forced: Sequence[str] = ()
+
+    def unfinished(self) -> str:
+        """Write the line but for its end by hand, for there is one for each choice of a match.
+
+        Texts of actions hold nothing that JSON would escape.
+        """
+        played = ",".join([f'"{action}"' for action in self.actions])
+        line = (
+            f'{{"kind":"decision","seat":{self.seat},"id":{self.decision_id},"deal":{self.deal},'
+            f'"actions":[{played}],'
+            f'"charged_us":{self.charged_us},"forgiven_us":{self.forgiven_us}'
+        )
+        if self.was_away:
+            line += ',"away":true'
+        if self.refusal:
+            line += f',"rejected":"{self.refusal.reason}","tried":{spelled(self.refusal.tried)}'
+        if self.forced:
+            line += f',"forced":{spelled(self.forced)}'
+        return line
 
 
 class Record:
@@ -44,7 +73,7 @@ class Record:
         """Begin with the header: who, under which rules, on decks that are committed to."""
         self._lines: list[bytes] = []
         self._prev = ""
-        self._waiting: list[_Decision] = []
+        self._waiting: list[Decided] = []
         control = spec.time_control
         self._line(
             "match",
@@ -106,29 +135,15 @@ class Record:
         self._write_waiting()
         self._add(spelled({"kind": kind, **fields})[:-1])
 
-    def decision(
-        self,
-        seat: int,
-        decision_id: int,
-        deal: int,
-        actions: Sequence[str],
-        *,
-        charged_us: int,
-        forgiven_us: int,
-        was_away: bool = False,
-        refusal: Refusal | None = None,
-        forced: Sequence[str] = (),
-    ) -> None:
+    def decision(self, decided: Decided) -> None:
         """A decision and its answer."""
-        self._waiting.append(
-            (seat, decision_id, deal, actions, charged_us, forgiven_us, was_away, refusal, forced)
-        )
+        self._waiting.append(decided)
         if len(self._waiting) == _WRITTEN_TOGETHER:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
-        for decision in self._waiting:
-            self._add(_decision_line(*decision))
+        for decided in self._waiting:
+            self._add(decided.unfinished())
         self._waiting.clear()
 
     def _add(self, unfinished: str) -> None:
@@ -147,33 +162,3 @@ class Record:
         """All lines."""
         self._write_waiting()
         return b"".join(self._lines)
-
-
-def _decision_line(
-    seat: int,
-    decision_id: int,
-    deal: int,
-    actions: Sequence[str],
-    charged_us: int,
-    forgiven_us: int,
-    was_away: bool,
-    refusal: Refusal | None,
-    forced: Sequence[str],
-) -> str:
-    """Write a decision's line by hand, for there is one for each choice of a match.
-
-    Texts of actions hold nothing that JSON would escape.
-    """
-    played = ",".join([f'"{action}"' for action in actions])
-    line = (
-        f'{{"kind":"decision","seat":{seat},"id":{decision_id},"deal":{deal},'
-        f'"actions":[{played}],'
-        f'"charged_us":{charged_us},"forgiven_us":{forgiven_us}'
-    )
-    if was_away:
-        line += ',"away":true'
-    if refusal:
-        line += f',"rejected":"{refusal.reason}","tried":{spelled(refusal.tried)}'
-    if forced:
-        line += f',"forced":{spelled(forced)}'
-    return line

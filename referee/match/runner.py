@@ -17,7 +17,7 @@ from referee.match.guard import entry
 from referee.match.news import News
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
-from referee.match.record import Record
+from referee.match.record import Decided, Record
 from referee.match.seat import Seat
 from referee.match.seat_player import Choice, Decision, Refusal, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
@@ -268,15 +268,17 @@ class Match:
         forced: Sequence[str] = (),
     ) -> None:
         self._record.decision(
-            seat.number,
-            decision.decision_id,
-            decision.observation.deal,
-            played,
-            charged_us=seat.clock.last_charged_us,
-            forgiven_us=seat.clock.last_forgiven_us,
-            was_away=seat.was_away,
-            refusal=refusal,
-            forced=forced,
+            Decided(
+                seat.number,
+                decision.decision_id,
+                decision.observation.deal,
+                played,
+                charged_us=seat.clock.last_charged_us,
+                forgiven_us=seat.clock.last_forgiven_us,
+                was_away=seat.was_away,
+                refusal=refusal,
+                forced=forced,
+            )
         )
 
     # --- time -----------------------------------------------------------------------------------
