@@ -219,6 +219,7 @@ async def test_who_is_withdrawn_plays_no_more_and_keeps_its_results(tmp_path: Pa
         await stand.visitor("stays")
         place = stand.ladder.field.places["leaves@1"]
         await stand.until(lambda: stand.ladder.field.whole >= 2, "two encounters")
+        await visitor.hold()
         answer = await stand.caller(pb.WithdrawRequest(), pb.WithdrawResponse, token)
         assert list(answer.entrants) == ["leaves@1"]
         await stand.until(lambda: not stand.ladder.is_connected("leaves@1"), "shown out")

@@ -88,6 +88,7 @@ async def test_a_replaced_token_is_worth_nothing_and_matches_go_on(stand: Stand)
     await stand.visitor("other")
     place = stand.ladder.field.places["bot@1"]
     await stand.until(lambda: place.busy, "it plays")
+    await visitor.hold()
     answer = await stand.caller(pb.ReplaceTokenRequest(), pb.ReplaceTokenResponse, old)
     new = await stand.visitor("bot", token=answer.token)
     await stand.until(lambda: len(visitor.codes) >= 2, "the old one is refused")

@@ -100,6 +100,9 @@ class Visitor:
     ) -> None:
         self.is_broken = is_broken
         self.begun = 0
+        self._holds = False
+        self._written = asyncio.Event()
+        """No write is under way."""
         self.ended = 0
         self.most_at_once = 0
         self.sessions = 0
@@ -137,6 +140,15 @@ class Visitor:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    async def hold(self) -> None:
+        """Stay, and answer nothing from now on.
+
+        A write that is under way when the stream ends makes grpcio report INTERNAL in place of the
+        status that was sent.
+        """
+        self._holds = True
+        await self._written.wait()
+
     async def close(self) -> None:
         """Leave for good."""
         await self.leave()
@@ -163,13 +175,20 @@ class Visitor:
         self._call = method(metadata=self._metadata)
         self.said_hello = self.said_hello or time.monotonic()
         hello = play.Hello(bot="visitor", version="1", max_concurrent_matches=self._at_once)
-        await self._call.write(play.PlayRequest(hello=hello))
+        await self._write(play.PlayRequest(hello=hello))
         while isinstance(message := await self._call.read(), bytes):
             if self.keeps:
                 self.seen.append(message)
             answer = self._answer(play.PlayResponse.FromString(message))
-            if answer is not None:
-                await self._call.write(answer)
+            if answer is not None and not self._holds:
+                await self._write(answer)
+
+    async def _write(self, request: play.PlayRequest) -> None:
+        self._written.clear()
+        try:
+            await self._call.write(request)
+        finally:
+            self._written.set()
 
     def _answer(self, response: play.PlayResponse) -> play.PlayRequest | None:
         kind = response.WhichOneof("message")
