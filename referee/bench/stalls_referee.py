@@ -27,6 +27,7 @@ from referee.match.outcome import Forfeit, MatchResult
 from referee.match.runner import Match
 from referee.match.seat_player import Decision, Rejected, SeatPlayer
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
+from referee.service.event_loop import run
 from referee.service.logs import configure_logs
 from referee.service.server import Referee
 
@@ -201,4 +202,4 @@ async def _run(task: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     configure_logs(quiet=True)
-    asyncio.run(_run(json.loads(sys.stdin.readline())))
+    run(_run(json.loads(sys.stdin.readline())))

@@ -3,8 +3,9 @@
 Two processes: this one serves, `referee.bench.wire_client` plays. For M matches there are 2·M bots,
 each on a connection of its own, and one decision in flight for each match. The echo server answers
 every message with the bytes of a real decision and does nothing else; the referee plays matches.
-A second echo has its threads scheduled as a busy referee's are (service/scheduling.py): what of the
-ratio comes of that, and what the referee itself costs, can be told apart.
+A second echo, the tuned one, has what a busy referee has around gRPC: threads that are scheduled
+alike (service/scheduling.py), and wakes that are merged (service/event_loop.py). So what comes of
+those, and what the referee itself costs, can be told apart.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from referee.match.seat_player import Decision
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
 from referee.service.collector import settle_collector
 from referee.service.descriptors import allow_many_descriptors
+from referee.service.event_loop import ServingLoop, run
 from referee.service.messages import MatchMessages
 from referee.service.meter import Meter
 from referee.service.scheduling import set_batch
@@ -47,12 +49,12 @@ class WireRow:
 
     matches: int
     echo_per_s: int
-    batch_echo_per_s: int
+    tuned_echo_per_s: int
     """Of the second echo."""
     referee_per_s: int
     ratio: float
     """To the first echo, which is gRPC as it comes."""
-    batch_ratio: float
+    tuned_ratio: float
     """To the second one."""
     echo_p50_ms: float
     p50_ms: float
@@ -81,7 +83,7 @@ def bench_idle(sessions: int) -> float | None:
         raise ValueError(
             f"{sessions} idle sessions: the limit on open files is {limit} (ulimit -n)"
         )
-    return asyncio.run(_idle(sessions))
+    return run(_idle(sessions))
 
 
 def bench_wire(
@@ -89,7 +91,7 @@ def bench_wire(
 ) -> list[WireRow]:
     """Measure each number of matches at once, echo and referee in turn, `_ROUNDS` times each."""
     settle_collector()  # as `referee serve` does; the echo has it too
-    return asyncio.run(_bench(matches, seconds, progress))
+    return run(_bench(matches, seconds, progress))
 
 
 async def _bench(
@@ -98,30 +100,30 @@ async def _bench(
     rows = []
     for count in matches:
         echo: list[_Round] = []
-        batch_echo: list[_Round] = []
+        tuned_echo: list[_Round] = []
         referee: list[_Round] = []
         for number in range(_ROUNDS):
             progress(f"{count} matches, round {number + 1} of {_ROUNDS}")
             echo.append(await _echo_round(count, seconds))
-            batch_echo.append(await _echo_round(count, seconds, is_batch=True))
+            tuned_echo.append(await _echo_round(count, seconds, is_tuned=True))
             referee.append(await _referee_round(count, seconds))
-        rows.append(_row(count, echo, batch_echo, referee))
+        rows.append(_row(count, echo, tuned_echo, referee))
     return rows
 
 
 def _row(
     matches: int,
     echo: Sequence[_Round],
-    batch_echo: Sequence[_Round],
+    tuned_echo: Sequence[_Round],
     referee: Sequence[_Round],
 ) -> WireRow:
     return WireRow(
         matches=matches,
         echo_per_s=round(median(one.per_s for one in echo)),
-        batch_echo_per_s=round(median(one.per_s for one in batch_echo)),
+        tuned_echo_per_s=round(median(one.per_s for one in tuned_echo)),
         referee_per_s=round(median(one.per_s for one in referee)),
         ratio=_ratio(referee, echo),
-        batch_ratio=_ratio(referee, batch_echo),
+        tuned_ratio=_ratio(referee, tuned_echo),
         echo_p50_ms=round(median(one.p50_ms for one in echo), 3),
         p50_ms=round(median(one.p50_ms for one in referee), 3),
         echo_p99_ms=round(median(one.p99_ms for one in echo), 3),
@@ -200,7 +202,7 @@ async def _measured(
 # --- echo -------------------------------------------------------------------------------------
 
 
-async def _echo_round(matches: int, seconds: float, *, is_batch: bool = False) -> _Round:
+async def _echo_round(matches: int, seconds: float, *, is_tuned: bool = False) -> _Round:
     payloads = _real_decisions()
 
     async def play(_requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
@@ -219,12 +221,19 @@ async def _echo_round(matches: int, seconds: float, *, is_batch: bool = False) -
         address = f"unix:{folder}/echo.sock"
         server.add_insecure_port(address)
         await server.start()
-        set_batch(is_batch)
+        _tune(is_tuned=is_tuned)
         try:
             return await _measured(address, "echo", [["", ""]] * matches, seconds)
         finally:
-            set_batch(False)
+            _tune(is_tuned=False)
             await server.stop(0)
+
+
+def _tune(*, is_tuned: bool) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, ServingLoop), "that of `run`"
+    loop.merges_wakes = is_tuned
+    set_batch(is_tuned)
 
 
 def _real_decisions() -> list[bytes]:

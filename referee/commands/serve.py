@@ -1,6 +1,5 @@
 """`referee serve`: lets bots connect and play."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -69,6 +68,7 @@ def serve(
       referee serve --listen 0.0.0.0:50051 --tls-cert cert.pem --tls-key key.pem --play greedy
     """  # noqa: D301 - \b keeps the lines below it as they are
     from referee.service.collector import settle_collector
+    from referee.service.event_loop import run
     from referee.service.serve import ServeError, ServeOptions, prepare, serve_until_stopped
     from referee.service.tls import TlsError, files_of_options
 
@@ -98,6 +98,6 @@ def serve(
         fail(str(error), 2)
     settle_collector()
     try:
-        asyncio.run(serve_until_stopped(options, prepared))
+        run(serve_until_stopped(options, prepared))
     except ServeError as error:
         fail(str(error))

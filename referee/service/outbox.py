@@ -1,15 +1,15 @@
 """Writes messages to a stream, one after another, without a task of its own.
 
 The coroutine of a write is stepped by hand, and goes on when the future that it waits for is done.
-A write begins in the next round of the event loop, not while `put` runs: those of many streams then
-follow each other, and wake the process at the other end less often, which is what a send costs
-most by. At any time there is one write at the most: two on one stream can hang it.
+At any time there is one write at the most: two on one stream can hang it.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol
+
+_TOGETHER: Final = 16
 
 
 class WritableStream(Protocol):
@@ -18,6 +18,33 @@ class WritableStream(Protocol):
     def write(self, message: bytes) -> Coroutine[Any, Any, None]:
         """Send a message; waits while the other side does not read."""
         ...
+
+
+class Writes:
+    """The writes of all streams that are about to begin.
+
+    They begin in the next round of the event loop, not at once: following each other they wake the
+    process at the other end less often, which is what a send costs most by. But no more than
+    `_TOGETHER` wait for each other: their bots can think while the messages of others are handled,
+    and what they need is still in the processor's caches.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._due: list[Callable[[], None]] = []
+
+    def begin_soon(self, begin: Callable[[], None]) -> None:
+        """Have it called in the next round of the loop, or by this call."""
+        self._due.append(begin)
+        if len(self._due) == _TOGETHER:
+            self._begin_all()
+        elif len(self._due) == 1:
+            self._loop.call_soon(self._begin_all)
+
+    def _begin_all(self) -> None:
+        due, self._due = self._due, []
+        for begin in due:
+            begin()
 
 
 class Outbox:
@@ -30,19 +57,21 @@ class Outbox:
         "_messages",
         "_stream",
         "_write",
+        "_writes",
         "backlog",
         "is_broken",
     )
 
-    def __init__(self, stream: WritableStream) -> None:
+    def __init__(self, stream: WritableStream, writes: Writes) -> None:
         self._stream = stream
+        self._writes = writes
         self._loop = asyncio.get_running_loop()
         self._messages: deque[bytes] = deque()
         self._write: Coroutine[Any, Any, None] | None = None
         """The write that is under way."""
         self._emptied: asyncio.Future[None] | None = None
         self._due = False
-        """The next round of the loop begins a write."""
+        """A write begins soon."""
         self.backlog = 0
         """Bytes that have not been handed to the stream."""
         self.is_broken = False
@@ -56,7 +85,7 @@ class Outbox:
         self.backlog += len(message)
         if self._write is None and not self._due:
             self._due = True
-            self._loop.call_soon(self._begin)
+            self._writes.begin_soon(self._begin)
 
     def _begin(self) -> None:
         self._due = False

@@ -18,6 +18,7 @@ from referee.match.seat_player import Choice
 from referee.service.access import bearer_of
 from referee.service.bots import Bot
 from referee.service.errors import CallError, abort
+from referee.service.outbox import Writes
 from referee.service.session import Limits, Session, Stream, forget
 from referee.service.tokens import Tokens
 from rummy.referee.v1 import play_pb2 as pb
@@ -49,6 +50,7 @@ class PlayService:
         self._max_sessions = max_sessions
         self._sessions: dict[Session, Bot] = {}
         self._numbers = itertools.count(1)
+        self._writes = Writes()
 
     @property
     def open_sessions(self) -> int:
@@ -121,7 +123,7 @@ class PlayService:
         frame of its own: gRPC keeps the last error of a call with its frames, and the session
         should not be in them.
         """
-        session = Session(stream, self, self.limits, f"s{next(self._numbers)}")
+        session = Session(stream, self, self.limits, self._writes, f"s{next(self._numbers)}")
         self._sessions[session] = bot
         return self._served(session, bot)
 

@@ -15,7 +15,7 @@ from referee.engine.actions import MalformedAction
 from referee.match.seat_player import Choice
 from referee.service.codec import decode_action
 from referee.service.errors import CallError
-from referee.service.outbox import Outbox
+from referee.service.outbox import Outbox, Writes
 from rummy.referee.v1 import play_pb2 as pb
 
 
@@ -66,7 +66,9 @@ class SessionOwner(Protocol):
 class Session:
     """A stream between `run` and its end. `send` and `close` may be called at any time."""
 
-    def __init__(self, stream: Stream, owner: SessionOwner, limits: Limits, name: str) -> None:
+    def __init__(
+        self, stream: Stream, owner: SessionOwner, limits: Limits, writes: Writes, name: str
+    ) -> None:
         self.name = name
         self.limits = limits
         self.max_concurrent_matches = 1
@@ -76,7 +78,7 @@ class Session:
         self._stream = stream
         self._owner = owner
         self._greeted = False
-        self._outbox = Outbox(stream)
+        self._outbox = Outbox(stream, writes)
         self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
         self._window_begin = asyncio.get_running_loop().time()
         self._in_window = 0

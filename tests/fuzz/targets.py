@@ -15,6 +15,7 @@ from referee.match.seat_player import Choice, plan_of
 from referee.match.verify import verify
 from referee.service.codec import action_bytes, decode_action
 from referee.service.errors import CallError
+from referee.service.outbox import Writes
 from referee.service.session import Limits, Session, _read_choice
 from rummy.referee.v1 import play_pb2 as play
 from rummy.referee.v1 import rummy_pb2 as pb
@@ -124,7 +125,7 @@ def session(raw: bytes) -> None:
 async def _session(raw: bytes) -> None:
     for greeted in (False, True):
         owner = Owner()
-        stream = Session(FakeStream(), owner, Limits(), "s1")
+        stream = Session(FakeStream(), owner, Limits(), Writes(), "s1")
         if greeted:
             stream._handle(HELLO.SerializeToString())
         with suppress(CallError):

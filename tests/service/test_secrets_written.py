@@ -17,6 +17,7 @@ from referee.match.policy import Policy
 from referee.match.spec import MatchSpec
 from referee.service.logs import configure_logs
 from referee.service.messages import MatchMessages
+from referee.service.outbox import Writes
 from referee.service.server import Referee
 from referee.service.session import Limits, Session
 from tests.match.fakes import Table, make_spec
@@ -77,7 +78,7 @@ async def test_printed_service_tells_no_token() -> None:
         referee = Referee(is_open=True)
     token = referee.issue_token("bot", "1")
     bot = referee.bot(token)
-    session = Session(FakeStream(token), Owner(), Limits(), "s1")
+    session = Session(FakeStream(token), Owner(), Limits(), Writes(), "s1")
     for printed in (referee, referee.tokens, referee._play, bot, bot.identity, session):
         assert token not in f"{printed!r} {printed}"
 

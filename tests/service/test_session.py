@@ -9,6 +9,7 @@ import pytest
 from referee.engine.actions import DRAW_STOCK, discard
 from referee.match.seat_player import Choice
 from referee.service.errors import CallError
+from referee.service.outbox import Writes
 from referee.service.session import Limits, Session
 from rummy.referee.v1 import play_pb2 as pb
 from rummy.referee.v1 import rummy_pb2 as cards
@@ -24,7 +25,7 @@ class Line:
     def __init__(self, limits: Limits) -> None:
         self.stream = FakeStream()
         self.owner = Owner()
-        self.session = Session(self.stream, self.owner, limits, "s1")
+        self.session = Session(self.stream, self.owner, limits, Writes(), "s1")
         self.run = asyncio.create_task(self.session.run())
 
     async def greet(self) -> None:

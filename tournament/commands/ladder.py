@@ -1,6 +1,5 @@
 """`tournament ladder`: keeps a standing ladder for bots that connect whenever they like."""
 
-import asyncio
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,6 +117,7 @@ def ladder(
     """  # noqa: D301 - \b keeps the lines below it as they are
     # What hosts a referee takes long to load.
     from referee.service.collector import settle_collector  # noqa: PLC0415
+    from referee.service.event_loop import run  # noqa: PLC0415
     from referee.service.tls import TlsError, files_of_options  # noqa: PLC0415
     from tournament.ladder.serve import (  # noqa: PLC0415
         LadderOptions,
@@ -160,4 +160,4 @@ def ladder(
         with store.lock(known.id):
             settle_collector()
             serving = serve_until_stopped(options, prepared, config, store, known.id, say)
-            asyncio.run(serving)
+            run(serving)

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 
+from referee.service.event_loop import run
 from tournament.worker.messages import LINE_LIMIT_BYTES, Message, encode
 from tournament.worker.worker import RefereeLike, Worker
 
@@ -49,7 +50,7 @@ def main(make_referee: Callable[[], RefereeLike] = _make_referee) -> None:
     output = os.dup(1)
     os.dup2(2, 1)
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_serve(make_referee, output))
+        run(_serve(make_referee, output))
 
 
 if __name__ == "__main__":
