@@ -221,19 +221,16 @@ async def _echo_round(matches: int, seconds: float, *, is_tuned: bool = False) -
         address = f"unix:{folder}/echo.sock"
         server.add_insecure_port(address)
         await server.start()
-        _tune(is_tuned=is_tuned)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, ServingLoop), "that of `run`"
+        loop.merges_wakes = is_tuned
+        set_batch(is_tuned)
         try:
             return await _measured(address, "echo", [["", ""]] * matches, seconds)
         finally:
-            _tune(is_tuned=False)
+            loop.merges_wakes = True
+            set_batch(False)
             await server.stop(0)
-
-
-def _tune(*, is_tuned: bool) -> None:
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, ServingLoop), "that of `run`"
-    loop.merges_wakes = is_tuned
-    set_batch(is_tuned)
 
 
 def _real_decisions() -> list[bytes]:

@@ -64,8 +64,9 @@ class Scheduling:
             self._timer.cancel()
             self._timer = None
         if self.is_batch:
-            self._set_batch(False)
             self.is_batch = False
+            with contextlib.suppress(OSError):  # where it is not allowed, they stay as they are
+                self._set_batch(False)
 
     def _look(self) -> None:
         part = (self._cpu_s() - self._spent_s) / (self._loop.time() - self._looked_s)

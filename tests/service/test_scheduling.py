@@ -102,6 +102,15 @@ def test_where_it_is_not_allowed_nothing_more_is_tried() -> None:
     assert watched.told == []
 
 
+def test_where_it_is_allowed_no_more_the_end_is_quiet() -> None:
+    watched = Watched()
+    assert watched.run(1.0)
+    watched.refuses = True
+    watched.scheduling.stop()
+    assert not watched.scheduling.is_batch
+    assert not watched.loop.due
+
+
 @contextmanager
 def another_thread() -> Iterator[int]:
     """The number of a thread that waits."""
