@@ -100,9 +100,6 @@ class Visitor:
     ) -> None:
         self.is_broken = is_broken
         self.begun = 0
-        self._holds = False
-        self._written = asyncio.Event()
-        """No write is under way."""
         self.ended = 0
         self.most_at_once = 0
         self.sessions = 0
@@ -125,6 +122,9 @@ class Visitor:
         self._call: Any = None
         self._task: asyncio.Task[None] | None = None
         self._is_leaving = False
+        self._holds = False
+        self._written = asyncio.Event()
+        """No write is under way."""
 
     def come(self) -> None:
         """Connect, and stay until `leave`."""
