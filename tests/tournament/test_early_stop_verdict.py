@@ -153,7 +153,8 @@ def config(encounters: int = 40) -> Config:
 
 async def test_a_test_ends_early_is_finished_and_plays_no_more(stage: Stage) -> None:
     tournament = stage.begin("ann", "bob", config=config())
-    assert await stage.play(tournament) == []
+    # Of two workers one may play on for as long as the other is slow with an earlier leg.
+    assert await stage.play(tournament, workers=1) == []
     trial = read_trial(stage.store, tournament, sprt_of(config()))
     assert (trial.bot, trial.opponent) == ("ann", "bob")
     assert trial.verdict.outcome is Outcome.ACCEPTED_H1
