@@ -55,23 +55,35 @@ async def _bot(address: str, token: str, counter: _Counter, turns: _Turns, seat:
         await call.write(pb.PlayRequest(hello=pb.Hello(bot="bench")).SerializeToString())
         answered = False
         while isinstance(message := await call.read(), bytes):
-            response = pb.PlayResponse.FromString(message)
-            if response.HasField("update") and response.update.HasField("decision"):
-                update = response.update
+            answer, is_choice = _answer(message)
+            if is_choice:
                 counter.received(turns.sent)
                 await turns.wait(seat, answered=answered)
                 answered = True
-                count = len(update.decision.legal_actions)
-                choice = pb.Choice(
-                    match_id=update.match_id,
-                    decision_id=update.decision.decision_id,
-                    legal_action_index=update.decision.decision_id * 7919 % count,
-                )
                 turns.sent = perf_counter()
-                await call.write(pb.PlayRequest(choice=choice).SerializeToString())
-            elif response.HasField("match_starting"):
-                ready = pb.Ready(match_id=response.match_starting.match_id)
-                await call.write(pb.PlayRequest(ready=ready).SerializeToString())
+            if answer:
+                await call.write(answer)
+
+
+def _answer(message: bytes) -> tuple[bytes, bool]:
+    """What is said to a message, empty if nothing is, and whether it is a choice.
+
+    A message that was read takes some kilobytes: they are free again while the bot waits.
+    """
+    response = pb.PlayResponse.FromString(message)
+    if response.HasField("update") and response.update.HasField("decision"):
+        update = response.update
+        count = len(update.decision.legal_actions)
+        choice = pb.Choice(
+            match_id=update.match_id,
+            decision_id=update.decision.decision_id,
+            legal_action_index=update.decision.decision_id * 7919 % count,
+        )
+        return pb.PlayRequest(choice=choice).SerializeToString(), True
+    if response.HasField("match_starting"):
+        ready = pb.Ready(match_id=response.match_starting.match_id)
+        return pb.PlayRequest(ready=ready).SerializeToString(), False
+    return b"", False
 
 
 async def _idle(address: str, token: str) -> None:

@@ -7,8 +7,10 @@ multiset holds more than k copies of it. So with one pack a hand is a plain bit 
 layer is always the set of faces, and `part & whole == part` asks whether `part` is contained.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeVar
+
+_T = TypeVar("_T")
 
 RANKS: Final = "A23456789TJQK"
 SUITS: Final = "CDHS"
@@ -19,6 +21,8 @@ CARD_TEXTS: Final = (*(rank + suit for suit in SUITS for rank in RANKS), "XX")
 LAYER: Final = 53
 FACES: Final = (1 << LAYER) - 1
 """Mask of the lowest layer."""
+FACE_BYTES: Final = 7
+"""Bytes of a set of faces."""
 JOKER_BIT: Final = 1 << JOKER
 DEUCES: Final = (1, 14, 27, 40)
 _COPIES: Final = sum(1 << layer * LAYER for layer in range(16))
@@ -96,10 +100,31 @@ def faces_of(cards: Cards) -> Iterator[Card]:
         faces ^= bit
 
 
+def by_byte(things: Sequence[_T]) -> tuple[tuple[tuple[_T, ...], ...], ...]:
+    """Things that belong to the faces, by each byte of a set of faces and each of its values.
+
+    Seven look-ups in small tables that all matches share: faster than to ask for each face, and
+    the processor's caches hold them. `things` may be shorter than there are faces.
+    """
+    eights = [things[begin : begin + 8] for begin in range(0, FACE_BYTES * 8, 8)]
+    return tuple(
+        tuple(
+            tuple(thing for place, thing in enumerate(eight) if value >> place & 1)
+            for value in range(256)
+        )
+        for eight in eights
+    )
+
+
+_FACES_BY_BYTE: Final = by_byte(range(JOKER + 1))
+
+
 def cards_of(cards: Cards) -> list[Card]:
     """All cards of a multiset, upwards, copies side by side."""
     if not cards >> LAYER:
-        return list(faces_of(cards))
+        first, second, third, fourth, fifth, sixth, seventh = _FACES_BY_BYTE
+        a, b, c, d, e, f, g = cards.to_bytes(FACE_BYTES, "little")
+        return [*first[a], *second[b], *third[c], *fourth[d], *fifth[e], *sixth[f], *seventh[g]]
     return [face for face in faces_of(cards) for _ in range(count_of(cards, face))]
 
 

@@ -1,6 +1,7 @@
 """Facts that happened. Each names who may see which part of it; `observation.view` applies that."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from referee.engine.actions import Verb, Wild
 from referee.engine.cards import Card, Cards
@@ -21,7 +22,7 @@ class DealStarted:
     totals: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Drew:
     """A seat drew a card. Off the stock, only that seat sees which."""
 
@@ -59,7 +60,7 @@ class Swapped:
     wild: Card
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Discarded:
     """A seat discarded. If `hidden`, only that seat sees which card."""
 
@@ -91,6 +92,33 @@ class DealEnded:
     hands: tuple[Cards, ...]
     out: tuple[int, ...]
     """All seats that are out of the match after this deal."""
+
+
+# Most that happens is one of these few hundred events: all matches share them.
+
+
+@cache
+def drew_stock(seat: int, card: Card | None) -> Drew:
+    """A draw off the stock; the card is None for those who do not see it."""
+    return Drew(seat, from_discard=False, card=card)
+
+
+@cache
+def drew_discard(seat: int, card: Card) -> Drew:
+    """A draw off the discard pile."""
+    return Drew(seat, from_discard=True, card=card)
+
+
+@cache
+def discarded(seat: int, card: Card) -> Discarded:
+    """A discard that everybody sees."""
+    return Discarded(seat, card)
+
+
+@cache
+def discarded_hidden(seat: int, card: Card | None) -> Discarded:
+    """A discard face down; the card is None for those who do not see it."""
+    return Discarded(seat, card, hidden=True)
 
 
 Event = DealStarted | Drew | Melded | LaidOff | Swapped | Discarded | Recycled | DealEnded

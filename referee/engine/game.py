@@ -17,6 +17,8 @@ from referee.engine.transition import apply, forced_action, start_deal
 class RummyGame:
     """All deals of one match, one after another, from one secret (32 bytes)."""
 
+    __slots__ = ("_opening", "_secret", "_suits", "rules", "state")
+
     def __init__(
         self,
         rules: RuleSet,

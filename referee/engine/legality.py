@@ -16,14 +16,15 @@ from referee.engine.actions import (
     swap,
 )
 from referee.engine.cards import (
+    FACE_BYTES,
     FACES,
     JOKER_BIT,
     Card,
     Cards,
     add_all,
     add_card,
+    by_byte,
     count_of,
-    faces_of,
     remove_all,
     remove_card,
 )
@@ -349,7 +350,7 @@ def legal_discards(state: State) -> list[Action]:
 
 
 _RUN_MELDS: dict[tuple[MeldTables, int, int], tuple[Action, ...]] = {}
-_DISCARDS: tuple[dict[int, tuple[Action, ...]], ...] = ({}, {}, {}, {})
+_DISCARDS_BY_BYTE: Final = by_byte(DISCARDS)
 
 
 def _natural_melds(tables: MeldTables, hand: Cards) -> list[Action]:
@@ -376,19 +377,6 @@ def _run_melds(tables: MeldTables, suit: int, bits: int) -> tuple[Action, ...]:
 
 def _discards(hand: Cards) -> list[Action]:
     """A discard for each face in the hand."""
-    clubs, diamonds, hearts, spades = _DISCARDS
-    try:
-        found = [
-            *clubs[hand & _SUIT],
-            *diamonds[hand >> 13 & _SUIT],
-            *hearts[hand >> 26 & _SUIT],
-            *spades[hand >> 39 & _SUIT],
-        ]
-    except KeyError:
-        for suit, known in enumerate(_DISCARDS):
-            bits = hand >> 13 * suit & _SUIT
-            known[bits] = tuple(DISCARDS[13 * suit + rank] for rank in faces_of(bits))
-        return _discards(hand)
-    if hand & JOKER_BIT:
-        found.append(DISCARDS[-1])
-    return found
+    first, second, third, fourth, fifth, sixth, seventh = _DISCARDS_BY_BYTE
+    a, b, c, d, e, f, g = (hand & FACES).to_bytes(FACE_BYTES, "little")
+    return [*first[a], *second[b], *third[c], *fourth[d], *fifth[e], *sixth[f], *seventh[g]]

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 
 from referee.engine.cards import Card, Cards
-from referee.engine.events import DealStarted, Discarded, Drew, Event
+from referee.engine.events import (
+    DealStarted,
+    Discarded,
+    Drew,
+    Event,
+    discarded_hidden,
+    drew_stock,
+)
 from referee.engine.state import Phase, State, TableMeld
 
 
@@ -19,8 +26,8 @@ class Observation:
     hand: Cards
     hand_counts: tuple[int, ...]
     stock_count: int
-    discards: tuple[Card, ...]
-    """Oldest first; a hidden last discard is left out."""
+    discards: bytes
+    """Cards, oldest first; a hidden last discard is left out."""
     table: tuple[TableMeld, ...]
     played: tuple[bool, ...]
     """Has melded, laid off or swapped in this deal, this turn included, by seat."""
@@ -51,14 +58,14 @@ def observe(state: State, seat: int | None) -> Observation:
         0 if seat is None else state.hands[seat],
         tuple([hand.bit_count() for hand in state.hands]),
         len(state.stock),
-        tuple(discards),
+        bytes(discards),
         tuple(state.table),
         tuple(played),
         state.taken,
         state.melds_now,
         state.recycles,
         state.turns,
-        tuple(state.totals),
+        state.totals,
         tuple(sorted(seat for group in state.out for seat in group)) if state.out else (),
     )
 
@@ -68,11 +75,11 @@ def view(event: Event, seat: int | None) -> Event:
     if isinstance(event, Drew):
         if event.from_discard or event.seat == seat:
             return event
-        return Drew(event.seat, from_discard=False, card=None)
+        return drew_stock(event.seat, None)
     if isinstance(event, Discarded):
         if not event.hidden or event.seat == seat:
             return event
-        return Discarded(event.seat, card=None, hidden=True)
+        return discarded_hidden(event.seat, None)
     if isinstance(event, DealStarted):
         return DealStarted(
             deal=event.deal,

@@ -69,7 +69,7 @@ def score(state: State) -> DealScore:
     rules = state.rules
     if state.ended is None:
         nothing = (0,) * state.seats
-        return DealScore(None, None, None, rummy=False, points=nothing, totals=tuple(state.totals))
+        return DealScore(None, None, None, rummy=False, points=nothing, totals=state.totals)
     worth = [hand_points(rules, hand) for hand in state.hands]
     winner, rummy = state.winner, is_rummy(state)
     shared: list[int] = []

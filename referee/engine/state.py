@@ -55,7 +55,7 @@ class State:
     deal: int
     """Number of the deal in the match, from 1."""
     dealer: int
-    totals: list[int]
+    totals: tuple[int, ...]
     """Points before this deal, by seat."""
     out: Out
     shuffler: Shuffler
@@ -63,8 +63,8 @@ class State:
     """By seat; 0 for an eliminated seat."""
     stock: list[Card]
     """The LAST card is drawn first."""
-    discards: list[Card]
-    """Oldest first; the last card is the upcard."""
+    discards: bytearray
+    """Cards, oldest first; the last one is the upcard. All but its end is only ever copied."""
     table: list[TableMeld]
     turn: int
     played: list[bool]
@@ -106,9 +106,9 @@ class State:
     def copy(self) -> "State":
         """An independent state; cards, melds and rules are shared, being immutable."""
         twin = object.__new__(State)
-        for name in _PLAIN:
+        for name in _SHARED:
             setattr(twin, name, getattr(self, name))
-        for name in _LISTS:
+        for name in _COPIED:
             setattr(twin, name, getattr(self, name)[:])
         return twin
 
@@ -128,5 +128,5 @@ class State:
         return following
 
 
-_LISTS = ("totals", "hands", "stock", "discards", "table", "played")
-_PLAIN = tuple(name for name in State.__slots__ if name not in _LISTS)
+_COPIED = ("hands", "stock", "discards", "table", "played")
+_SHARED = tuple(name for name in State.__slots__ if name not in _COPIED)

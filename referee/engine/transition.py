@@ -18,13 +18,15 @@ from referee.engine.cards import (
 from referee.engine.events import (
     DealEnded,
     DealStarted,
-    Discarded,
-    Drew,
     Event,
     LaidOff,
     Melded,
     Recycled,
     Swapped,
+    discarded,
+    discarded_hidden,
+    drew_discard,
+    drew_stock,
 )
 from referee.engine.legality import (
     can_recycle,
@@ -65,12 +67,12 @@ def start_deal(
         rules=rules,
         deal=deal,
         dealer=dealer,
-        totals=list(totals),
+        totals=tuple(totals),
         out=out,
         shuffler=shuffler,
         hands=[0] * seats,
         stock=[],
-        discards=[],
+        discards=bytearray(),
         table=[],
         turn=dealer,
         played=[False] * seats,
@@ -86,7 +88,7 @@ def start_deal(
     for place, seat in enumerate(order):
         state.hands[seat] = multiset(deck[place : hand_size * len(order) : len(order)])
     rest = deck[hand_size * len(order) :]
-    state.discards = rest[:1]
+    state.discards = bytearray(rest[:1])
     state.stock = rest[:0:-1]
     state.turn = order[0]
     started = DealStarted(
@@ -96,7 +98,7 @@ def start_deal(
         hand_counts=tuple(hand.bit_count() for hand in state.hands),
         upcard=rest[0],
         stock_count=len(state.stock),
-        totals=tuple(totals),
+        totals=state.totals,
     )
     events: list[Event] = [started]
     begin_turn(state, events)
@@ -185,7 +187,7 @@ def _draw(state: State, seat: int, action: Action, events: list[Event]) -> None:
     bit = 1 << card
     state.hands[seat] = add_card(hand, card) if hand & bit else hand | bit
     state.phase = Phase.PLAY
-    events.append(Drew(seat, from_discard, card))
+    events.append(drew_discard(seat, card) if from_discard else drew_stock(seat, card))
 
 
 def _swap(state: State, seat: int, action: Action, target: TableMeld, events: list[Event]) -> None:
@@ -204,10 +206,11 @@ def _discard(state: State, seat: int, action: Action, events: list[Event]) -> No
     state.discards.append(card)
     if not hand:
         state.hidden_discard = state.rules.final_discard_hidden
-        events.append(Discarded(seat, card, hidden=state.hidden_discard))
+        is_hidden = state.hidden_discard
+        events.append(discarded_hidden(seat, card) if is_hidden else discarded(seat, card))
         _go_out(state, seat, Verb.DISCARD, events)
         return
-    events.append(Discarded(seat, card))
+    events.append(discarded(seat, card))
     if state.played_now:
         state.played[seat] = True
         state.played_now = False

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 
 class Forfeit(StrEnum):
@@ -14,6 +15,18 @@ class Forfeit(StrEnum):
     STARTUP = "startup"
     RESIGN = "resign"
     PROTOCOL = "protocol"
+
+
+FAULTS: Final = {
+    Forfeit.ILLEGAL: "made too many illegal choices",
+    Forfeit.TIME: "was out of time too often",
+    Forfeit.DISCONNECT: "was disconnected for too long",
+    Forfeit.CRASH: "ended its process",
+    Forfeit.STARTUP: "was not ready in time",
+    Forfeit.RESIGN: "said goodbye",
+    Forfeit.PROTOCOL: "broke the protocol repeatedly",
+}
+"""Each for people, after a name."""
 
 
 class Termination(StrEnum):

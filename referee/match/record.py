@@ -73,7 +73,7 @@ class Record:
         """Begin with the header: who, under which rules, on decks that are committed to."""
         self._lines: list[bytes] = []
         self._prev = ""
-        self._waiting: list[Decided] = []
+        self._waiting: list[str] = []
         control = spec.time_control
         self._line(
             "match",
@@ -137,13 +137,13 @@ class Record:
 
     def decision(self, decided: Decided) -> None:
         """A decision and its answer."""
-        self._waiting.append(decided)
+        self._waiting.append(decided.unfinished())
         if len(self._waiting) == _WRITTEN_TOGETHER:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
-        for decided in self._waiting:
-            self._add(decided.unfinished())
+        for unfinished in self._waiting:
+            self._add(unfinished)
         self._waiting.clear()
 
     def _add(self, unfinished: str) -> None:

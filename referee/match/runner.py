@@ -7,7 +7,7 @@ connection, the deal and the match go on from their own state.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from referee.engine.actions import IllegalAction
+from referee.engine.actions import Action, IllegalAction
 from referee.engine.events import Event
 from referee.engine.observation import Observation
 from referee.match.clock import Clock, SeatClock, Timer
@@ -15,27 +15,24 @@ from referee.match.deadline import Deadline
 from referee.match.game import Game
 from referee.match.guard import entry
 from referee.match.news import News
-from referee.match.outcome import Forfeit, MatchResult, Termination
+from referee.match.outcome import FAULTS, Forfeit, MatchResult, Termination
 from referee.match.policy import Policy, final_places
 from referee.match.record import Decided, Record
 from referee.match.seat import Seat
 from referee.match.seat_player import Choice, Decision, Refusal, SeatPlayer, plan_of
 from referee.match.spec import MatchSpec
 
-_FAULTS: Final = {
-    Forfeit.ILLEGAL: "made too many illegal choices",
-    Forfeit.TIME: "was out of time too often",
-    Forfeit.DISCONNECT: "was disconnected for too long",
-    Forfeit.CRASH: "ended its process",
-    Forfeit.STARTUP: "was not ready in time",
-    Forfeit.RESIGN: "said goodbye",
-    Forfeit.PROTOCOL: "broke the protocol repeatedly",
-}
 _TIME_UP: Final = Refusal("time_up", "", "")
 
 
 class Match:
     """One match from `start` to `result`. Every method returns at once, and none raises."""
+
+    __slots__ = (
+        "_clock", "_deadline", "_deals_ended", "_forfeits", "_forgiven_us", "_game",
+        "_legal_actions", "_news", "_on_end", "_on_fault", "_playing", "_record", "_spent_us",
+        "_startup", "_to_act", "_totals", "policy", "result", "seats", "spec",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -63,8 +60,10 @@ class Match:
         self._forgiven_us = self._spent_us = 0
         self._deals_ended = 0
         self._forfeits: list[int] = []
-        self._pending: Decision | None = None
         self._to_act: Seat | None = None
+        """The seat whose last decision is pending."""
+        self._legal_actions: Sequence[Action] = ()
+        """As the pending decision listed them."""
         self._deadline = Deadline(clock, self._budget_us, self._expired)
         self._playing = False
         self._startup: Timer | None = None
@@ -152,12 +151,17 @@ class Match:
             seat.clock.grant()
         seat.was_away = not seat.is_connected
         seat.decision_id += 1
+        decision = self._decision(seat)
+        self._to_act, self._legal_actions = seat, decision.legal_actions
+        self._deadline.begin()
+        self._news.tell(seat, decision)
+
+    def _decision(self, seat: Seat, spent_us: int = 0) -> Decision:
+        """What a seat is to decide now. It is made to be told; all that lasts is in the game."""
+        game = self._game
         legal, is_complete = game.some_legal_actions(self.policy.most_wild_actions)
         observation = game.observe(seat.number)
-        decision = Decision(seat.decision_id, observation, legal, is_complete, seat.clock)
-        self._pending, self._to_act = decision, seat
-        self._deadline.begin()
-        seat.show(decision)
+        return Decision(seat.decision_id, observation, legal, is_complete, seat.clock, spent_us)
 
     @entry
     def _news_are_due(self) -> None:
@@ -198,24 +202,24 @@ class Match:
     @entry
     def choose(self, number: int, decision_id: int, choice: Choice) -> None:
         """An answer has arrived."""
-        seat, pending = self.seats[number], self._pending
-        if pending is None or self._to_act is not seat or pending.decision_id != decision_id:
-            current = pending.decision_id if pending and self._to_act is seat else None
-            waiting = f"the pending one is {current}" if current else "none is pending"
+        seat = self.seats[number]
+        if self._to_act is not seat or seat.decision_id != decision_id:
+            is_pending = self._to_act is seat
+            waiting = f"the pending one is {seat.decision_id}" if is_pending else "none is pending"
             text = f"decision {decision_id} is not to be answered: {waiting}"
             seat.reject("stale_decision", text, decision_id=decision_id)
             return
         spent_us, forgiven_us = self._deadline.measure()
         if self._deadline.is_over(spent_us):
-            self._time_is_up(seat, pending, spent_us, forgiven_us)
+            self._time_is_up(seat, spent_us, forgiven_us)
             return
         self._close_decision(seat, spent_us, forgiven_us)
         if self.result is None:
-            self._apply_choice(seat, pending, choice)
+            self._apply_choice(seat, choice)
             self._advance()
 
     def _close_decision(self, seat: Seat, spent_us: int, forgiven_us: int) -> None:
-        self._pending = self._to_act = None
+        self._to_act = None
         self._deadline.end()
         seat.clock.charge(spent_us, forgiven_us, with_reconnect=seat.was_away)
         self._forgiven_us += forgiven_us
@@ -228,9 +232,9 @@ class Match:
             text = f"the referee stood still for {ms} ms of a decision, {match_ms} ms in the match"
             self._finish(Termination.ABORTED, text)
 
-    def _apply_choice(self, seat: Seat, decision: Decision, choice: Choice) -> None:
+    def _apply_choice(self, seat: Seat, choice: Choice) -> None:
         """Apply a plan as far as it is legal; at most one strike comes of it."""
-        plan, refusal = plan_of(choice, decision.legal_actions, self.policy.max_plan)
+        plan, refusal = plan_of(choice, self._legal_actions, self.policy.max_plan)
         played: list[str] = []
         for action in plan:
             if self._game.to_act != seat.number:
@@ -245,14 +249,14 @@ class Match:
                 break
             self._news.add(events)
             played.append(self._game.text_of(action))
-        self._record_decision(seat, decision, played, refusal)
+        self._record_decision(seat, played, refusal)
         if refusal:
             seat.illegal_strikes += 1
             left = self.policy.illegal_strikes_tolerated - seat.illegal_strikes
             seat.reject(
                 refusal.reason,
                 refusal.text,
-                decision_id=decision.decision_id,
+                decision_id=seat.decision_id,
                 applied=len(played),
                 strikes_left=max(left, 0),
             )
@@ -262,7 +266,6 @@ class Match:
     def _record_decision(
         self,
         seat: Seat,
-        decision: Decision,
         played: Sequence[str],
         refusal: Refusal | None = None,
         forced: Sequence[str] = (),
@@ -270,8 +273,8 @@ class Match:
         self._record.decision(
             Decided(
                 seat.number,
-                decision.decision_id,
-                decision.observation.deal,
+                seat.decision_id,
+                self._game.deal,
                 played,
                 charged_us=seat.clock.last_charged_us,
                 forgiven_us=seat.clock.last_forgiven_us,
@@ -289,34 +292,33 @@ class Match:
 
     @entry
     def _expired(self, spent_us: int, forgiven_us: int) -> None:
-        seat, pending = self._to_act, self._pending
+        seat = self._to_act
         assert seat is not None, "a decision that expires is pending"
-        assert pending is not None, "a decision that expires is pending"
         if seat.is_connected:
-            self._time_is_up(seat, pending, spent_us, forgiven_us)
+            self._time_is_up(seat, spent_us, forgiven_us)
             return
         self._close_decision(seat, spent_us, forgiven_us)
         if self.result is None:
-            self._record_decision(seat, pending, [])
+            self._record_decision(seat, [])
             self._forfeit(seat, Forfeit.DISCONNECT)
             self._advance()
 
-    def _time_is_up(self, seat: Seat, decision: Decision, spent_us: int, forgiven_us: int) -> None:
+    def _time_is_up(self, seat: Seat, spent_us: int, forgiven_us: int) -> None:
         self._close_decision(seat, spent_us, forgiven_us)
         if self.result is not None:
             return
         seat.time_strikes += 1
         left = self.policy.time_strikes_tolerated - seat.time_strikes
         if left < 0:
-            self._record_decision(seat, decision, [], _TIME_UP)
+            self._record_decision(seat, [], _TIME_UP)
             self._forfeit(seat, Forfeit.TIME)
         else:
             forced = self._play_forced(seat)
-            self._record_decision(seat, decision, [], _TIME_UP, forced)
+            self._record_decision(seat, [], _TIME_UP, forced)
             seat.reject(
                 _TIME_UP.reason,
                 f"out of time after {spent_us // 1000} ms: the referee played {'; '.join(forced)}",
-                decision_id=decision.decision_id,
+                decision_id=seat.decision_id,
                 strikes_left=left,
             )
         self._advance()
@@ -360,10 +362,9 @@ class Match:
             return
         seat.player.match_starting()
         if self._playing:
-            pending = self._pending if self._to_act is seat else None
-            if pending is not None:
-                pending.spent_us, _ = self._deadline.measure()
-            seat.show_again(pending)
+            is_pending = self._to_act is seat
+            decision = self._decision(seat, self._deadline.measure()[0]) if is_pending else None
+            self._news.tell_again(seat, decision)
 
     @entry
     def forfeit(self, number: int, fault: Forfeit, why: str = "") -> None:
@@ -375,7 +376,7 @@ class Match:
         elif self.result is None and seat.forfeit is None:
             was_to_act = self._to_act is seat
             if was_to_act:
-                self._pending = self._to_act = None
+                self._to_act = None
                 self._deadline.end()
             self._forfeit(seat, fault)
             if was_to_act:
@@ -401,7 +402,7 @@ class Match:
         self._record.forfeit(seat.number, fault)
         if len(self.seats) - len(self._forfeits) < 2:
             bot = self.spec.seats[seat.number].bot
-            text = f"{bot} (seat {seat.number}) {_FAULTS[fault]}"
+            text = f"{bot} (seat {seat.number}) {FAULTS[fault]}"
             if seat.trouble:
                 text += f": {seat.trouble}"
             self._finish(Termination.FORFEIT, text, [1] * len(self.seats))
@@ -414,7 +415,7 @@ class Match:
             self._startup.cancel()
         self._deadline.cancel()
         self._news.cancel()
-        self._pending = self._to_act = None
+        self._to_act = None
         if standing is None:
             places = (0,) * len(self.seats)
         else:
@@ -434,7 +435,7 @@ class Match:
         )
         for seat in self.seats:
             try:
-                seat.show(None)
+                self._news.tell(seat)
                 seat.player.match_ended(self.result)
             except Exception as error:  # noqa: BLE001 - the others are told all the same
                 self._on_fault(error)

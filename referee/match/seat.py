@@ -1,11 +1,10 @@
 """One seat of a running match: its player, clock, strikes, and what it has been shown."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from referee.engine.events import Event
 from referee.match.clock import SeatClock
 from referee.match.outcome import Forfeit, SeatResult
-from referee.match.seat_player import Decision, Rejected, SeatPlayer
+from referee.match.seat_player import Rejected, SeatPlayer
 
 
 @dataclass(slots=True)
@@ -33,33 +32,10 @@ class Seat:
     """The part of the turn for which time was last granted."""
     decision_id: int = 0
     """Number of the last decision."""
-    deal_events: list[Event] = field(default_factory=list)
-    """Events of the current deal."""
     shown: int = 0
-    """How many of them the player has."""
+    """Events of the current deal that the player has."""
     waiting_since_us: int = 0
     """When the oldest event that the player does not have was added."""
-    earlier_events: int = 0
-    """Number of events of earlier deals."""
-
-    def begin_deal(self) -> None:
-        """Forget the events of the last deal; only their number counts from now on."""
-        self.earlier_events += len(self.deal_events)
-        self.deal_events = []
-        self.shown = 0
-
-    def show(self, decision: Decision | None) -> None:
-        """Tell the player all that it has not seen yet, and perhaps a decision."""
-        unseen = self.deal_events[self.shown :] if self.shown else self.deal_events
-        if unseen or decision is not None:
-            first = self.earlier_events + self.shown + 1
-            self.shown = len(self.deal_events)
-            self.player.update(first, unseen, decision)
-
-    def show_again(self, decision: Decision | None) -> None:
-        """Tell a returning player the whole deal, under the same numbers."""
-        self.shown = 0
-        self.show(decision)
 
     def reject(
         self,

@@ -13,7 +13,7 @@ from referee.match.outcome import MatchResult
 
 @dataclass(slots=True)
 class Decision:
-    """A request for actions. It takes exactly one choice."""
+    """A request for actions, as it is told to a seat. It takes exactly one choice."""
 
     decision_id: int
     """From 1 for each seat in a match."""

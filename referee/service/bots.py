@@ -19,6 +19,17 @@ _log = structlog.get_logger()
 class Bot:
     """One token's bot. It outlives its sessions: the newest one takes over the matches."""
 
+    __slots__ = (
+        "_arrivals",
+        "exited",
+        "identity",
+        "is_house",
+        "name",
+        "seats",
+        "session",
+        "version",
+    )
+
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
         self.name = identity.bot
@@ -89,6 +100,8 @@ class Bot:
 
 class SeatOfBot:
     """A bot at one seat of a match: a `SeatPlayer` that writes to the bot's session, if any."""
+
+    __slots__ = ("_log", "_messages", "bot", "match", "number")
 
     def __init__(self, bot: Bot, number: int, messages: MatchMessages) -> None:
         self.bot = bot

@@ -71,29 +71,6 @@ def _card_bytes(cards: Iterable[Card]) -> bytes:
     return bytes(cards).translate(_ONE_MORE)
 
 
-_SUITS: Final[tuple[dict[int, bytes], ...]] = ({}, {}, {}, {})
-_RANKS: Final = 0x1FFF
-
-
-def _hand_bytes(hand: Cards) -> bytes:
-    if hand >> JOKER:
-        return _card_bytes(cards_of(hand))
-    # One pack: the bytes of each suit's cards are made once.
-    clubs, diamonds, hearts, spades = _SUITS
-    try:
-        return (
-            clubs[hand & _RANKS]
-            + diamonds[hand >> 13 & _RANKS]
-            + hearts[hand >> 26 & _RANKS]
-            + spades[hand >> 39]
-        )
-    except KeyError:
-        for suit, known in enumerate(_SUITS):
-            ranks = hand >> 13 * suit & _RANKS
-            known[ranks] = _card_bytes(cards_of(ranks << 13 * suit))
-        return _hand_bytes(hand)
-
-
 def _card(field: int, card: Card | None) -> bytes:
     return b"" if card is None else SMALL_NUMBERS[field][card + 1]
 
@@ -110,7 +87,7 @@ def _cards_with_meanings(field: int, order: Iterable[Card], wilds: Sequence[Wild
 
 def hand_field(field: int, hand: Cards) -> bytes:
     """A message Hand, also when it is empty."""
-    return bytes_field(field, packed_field(1, _hand_bytes(hand)))
+    return bytes_field(field, packed_field(1, _card_bytes(cards_of(hand))))
 
 
 # --- actions ----------------------------------------------------------------------------------
@@ -191,8 +168,8 @@ _TABLE: Final = Fragments[TableMeld](lambda one: bytes_field(10, meld_bytes(one)
 def observation_bytes(seen: Observation) -> bytes:
     """A message Observation."""
     small, packed = SMALL_NUMBERS, PACKED
-    hand = _hand_bytes(seen.hand)
-    discards = bytes(seen.discards).translate(_ONE_MORE)
+    hand = _card_bytes(cards_of(seen.hand))
+    discards = seen.discards.translate(_ONE_MORE)
     seats = len(seen.hand_counts)
     deal, taken, recycles, turns = seen.deal, seen.taken, seen.recycles, seen.turns
     return b"".join(
@@ -231,23 +208,20 @@ def _totals(totals: tuple[int, ...]) -> bytes:
 # --- events -----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 12)
-def _drew(seat: int, from_discard: int, card: Card | None) -> bytes:
-    content = number_field(1, seat) + number_field(2, from_discard) + _card(3, card)
-    return bytes_field(2, content)
+def _shared_event(event: Drew | Discarded) -> bytes:
+    seat, card = number_field(1, event.seat), event.card
+    if isinstance(event, Discarded):
+        return bytes_field(6, seat + _card(2, card))
+    return bytes_field(2, seat + number_field(2, event.from_discard) + _card(3, card))
 
 
-@lru_cache(maxsize=1 << 12)
-def _discarded(seat: int, card: Card | None) -> bytes:
-    return bytes_field(6, number_field(1, seat) + _card(2, card))
+_SHARED_EVENTS: Final = Fragments[Drew | Discarded](_shared_event, 1 << 12)
 
 
 def event_bytes(event: Event) -> bytes:
     """A message Event of an event that has been viewed for its recipient."""
-    if isinstance(event, Discarded):
-        return _discarded(event.seat, event.card)
-    if isinstance(event, Drew):
-        return _drew(event.seat, event.from_discard, event.card)
+    if isinstance(event, Discarded | Drew):
+        return _SHARED_EVENTS.one(event)
     if isinstance(event, Melded):
         content = number_field(1, event.seat) + bytes_field(2, meld_bytes(event.meld))
         return bytes_field(3, content)
@@ -271,7 +245,7 @@ def _deal_started(event: DealStarted) -> bytes:
         [
             number_field(1, event.deal),
             number_field(2, event.dealer),
-            packed_field(3, _hand_bytes(own)),
+            packed_field(3, _card_bytes(cards_of(own))),
             packed_field(4, bytes(event.hand_counts)),
             _card(5, event.upcard),
             number_field(6, event.stock_count),

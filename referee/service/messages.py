@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from referee.engine.events import Event
-from referee.engine.observation import has_secret, view
+from referee.engine.observation import view
 from referee.match.outcome import Forfeit, MatchResult, Termination
 from referee.match.policy import Policy
 from referee.match.seat_player import Decision, Rejected
 from referee.match.spec import MatchSpec, TimeControl
 from referee.service.codec import LEGAL_ACTIONS, event_bytes, observation_bytes
-from referee.service.fragments import Fragments
 from referee.service.rules_message import rules_message
 from referee.service.wire import bytes_field, number_field
 from rummy.referee.v1 import play_pb2 as pb
@@ -27,7 +26,9 @@ FORFEITS: Final[Mapping[Forfeit, int]] = {value: _enum("FORFEIT", value) for val
 
 
 class MatchMessages:
-    """The messages of one match. Events that all seats see alike are encoded once."""
+    """The messages of one match."""
+
+    __slots__ = ("_match_id_field", "_policy", "_rules", "_spec", "match_id")
 
     def __init__(self, spec: MatchSpec, policy: Policy) -> None:
         self.match_id = spec.match_id
@@ -35,7 +36,6 @@ class MatchMessages:
         self._policy = policy
         self._match_id_field = bytes_field(1, spec.match_id.encode())
         self._rules = rules_message(spec.rules)
-        self._public = Fragments[Event](lambda event: bytes_field(3, event_bytes(event)), 64)
 
     def match_starting(self, seat: int) -> bytes:
         """The match begins for a seat."""
@@ -66,12 +66,7 @@ class MatchMessages:
         parts = [self._match_id_field]
         if events:
             parts.append(number_field(2, first_event_number))
-            parts += [
-                bytes_field(3, event_bytes(view(event, seat)))
-                if has_secret(event)
-                else self._public.one(event)
-                for event in events
-            ]
+            parts += [bytes_field(3, event_bytes(view(event, seat))) for event in events]
         if decision is not None:
             parts.append(bytes_field(4, _decision(decision)))
         return bytes_field(3, b"".join(parts))

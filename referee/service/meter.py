@@ -67,6 +67,8 @@ class MeteredClock(SeatClock):
 class MeteredSeat(SeatOfBot):
     """A bot's seat that tells a meter what was rejected."""
 
+    __slots__ = ("_meter",)
+
     def __init__(self, bot: Bot, number: int, messages: MatchMessages, meter: Meter) -> None:
         super().__init__(bot, number, messages)
         self._meter = meter

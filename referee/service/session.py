@@ -66,6 +66,22 @@ class SessionOwner(Protocol):
 class Session:
     """A stream between `run` and its end. `send` and `close` may be called at any time."""
 
+    __slots__ = (
+        "_ending",
+        "_greeted",
+        "_in_window",
+        "_is_over",
+        "_outbox",
+        "_owner",
+        "_stream",
+        "_window_begin",
+        "bot_name",
+        "limits",
+        "max_concurrent_matches",
+        "name",
+        "said_goodbye",
+    )
+
     def __init__(
         self, stream: Stream, owner: SessionOwner, limits: Limits, writes: Writes, name: str
     ) -> None:
@@ -80,6 +96,7 @@ class Session:
         self._greeted = False
         self._outbox = Outbox(stream, writes)
         self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
+        self._is_over = False
         self._window_begin = asyncio.get_running_loop().time()
         self._in_window = 0
 
@@ -87,7 +104,7 @@ class Session:
 
     def send(self, message: bytes) -> None:
         """Write a message after those before. A bot that does not read loses its session."""
-        if self._ending.done():
+        if self._is_over:
             return
         self._outbox.put(message)
         if self._outbox.backlog > self.limits.max_backlog_bytes:
@@ -100,7 +117,8 @@ class Session:
 
     def close(self, error: CallError | None = None) -> None:
         """End the session, with an error or cleanly, after what is queued has been written."""
-        if not self._ending.done():
+        if not self._is_over:
+            self._is_over = True
             self._ending.set_result(error)
 
     def replaced(self) -> None:
@@ -135,11 +153,11 @@ class Session:
 
     async def _read_all(self) -> None:
         try:
-            while not self._ending.done():
+            while not self._is_over:
                 message = await self._stream.read()
                 if message is grpc.aio.EOF:
                     break
-                if self._ending.done():
+                if self._is_over:
                     return
                 self._check_rate()
                 self._handle(message)

@@ -85,8 +85,8 @@ def _check(
 def _apply(rules: RuleSet, hand: list[str], table: list[Meld], melding: Melding) -> int:
     """Play the actions; the hand that they leave."""
     state = State(
-        rules=rules, deal=1, dealer=1, totals=[0, 0], out=(), shuffler=SeededShuffler(bytes(32)),
-        hands=[_cards(hand), _cards(["KS"])], stock=[0, 1, 2], discards=[3],
+        rules=rules, deal=1, dealer=1, totals=(0, 0), out=(), shuffler=SeededShuffler(bytes(32)),
+        hands=[_cards(hand), _cards(["KS"])], stock=[0, 1, 2], discards=bytearray([3]),
         table=_table(table, rules), turn=0, played=[False, False], phase=Phase.PLAY,
     )  # fmt: skip
     for action in (*melding.melds, *melding.layoffs):

@@ -1,5 +1,7 @@
 """Starting, lost connections, crashes, resignations (docs/judgement.md), for two seats."""
 
+from dataclasses import replace
+
 import pytest
 
 from referee.engine.actions import DRAW_STOCK
@@ -169,7 +171,7 @@ def test_back_in_time_gets_the_deal_again_and_the_decision() -> None:
     table.clock.advance(500)
     table.match.connection_back(seat)
     first, events, decision = player.updates[-1]
-    assert (first, decision) == (1, pending)
+    assert (first, decision) == (1, replace(pending, spent_us=500_000))
     assert events == before
     # Before it the start of the match: a new process knows nothing.
     assert player.told[-2] == "starting"
@@ -222,7 +224,7 @@ def test_back_during_the_reconnect_time_can_still_answer() -> None:
     table.clock.advance(4_000)
     assert not player.rejections
     table.match.connection_back(seat)
-    assert player.updates[-1][2] is pending
+    assert player.updates[-1][2] == replace(pending, spent_us=4_000_000)
     table.clock.advance(500)
     table.plan(DRAW_STOCK)
     assert not player.rejections

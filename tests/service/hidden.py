@@ -134,7 +134,7 @@ class TwinGame(LeadGame):
         self, deal: int, dealer: int, totals: Sequence[int], out: Out
     ) -> tuple[State, list[Event]]:
         state, (started, *others) = self._leader.dealt[deal]
-        assert (state.dealer, state.totals, state.out) == (dealer, list(totals), out)
+        assert (state.dealer, state.totals, state.out) == (dealer, tuple(totals), out)
         assert isinstance(started, DealStarted)
         # A deal that ended at once has shown all hands.
         kept = Kept(all_hands=state.phase is Phase.OVER)

@@ -14,12 +14,12 @@ from referee.engine.actions import Action, Reason
 from referee.engine.cards import cards_of
 from referee.engine.events import DealStarted, Discarded, Drew, Event
 from referee.engine.legality import some_legal_actions, violation
-from referee.engine.observation import Observation, has_secret, observe, view
+from referee.engine.observation import Observation, observe, view
 from referee.engine.state import State
 from referee.match.news import News
 from referee.match.runner import Match
 from referee.match.seat import Seat
-from referee.match.seat_player import Choice, Decision
+from referee.match.seat_player import Choice
 from referee.service import messages as messages_module
 from referee.service import spectators as spectators_module
 from referee.service.messages import MatchMessages
@@ -62,10 +62,6 @@ def _leaky_discard(event: Event, seat: int | None) -> Event:
     return event if isinstance(event, Discarded) else view(event, seat)
 
 
-def _no_secret_in_draws(event: Event) -> bool:
-    return not isinstance(event, Drew) and has_secret(event)
-
-
 def _leaky_stock(state: State, seat: int | None) -> Observation:
     seen = observe(state, seat)
     return replace(seen, recycles=seen.recycles + sum(state.stock[-1:]) % 2)
@@ -85,7 +81,7 @@ def _leaky_count(state: State, seat: int | None) -> Observation:
 
 
 def _leaky_discard_pile(state: State, seat: int | None) -> Observation:
-    return replace(observe(state, seat), discards=tuple(state.discards))
+    return replace(observe(state, seat), discards=bytes(state.discards))
 
 
 def _leaky_spectator(state: State, seat: int | None) -> Observation:
@@ -122,7 +118,6 @@ def _leaky_complete(state: State, most_wild: int) -> tuple[Sequence[Action], boo
     [
         (messages_module, "view", _leaky_draw),
         (messages_module, "view", _leaky_start),
-        (messages_module, "has_secret", _no_secret_in_draws),
         (hidden, "view", _leaky_draw),
         (spectators_module, "view", _leaky_draw),
         (spectators_module.EventLog, "update", _all_hands),
@@ -164,7 +159,7 @@ def _common_decision_numbers(match: Match, seat: Seat) -> None:
 
 
 def _event_numbers_count_decisions(match: Match, seat: Seat) -> None:
-    seat.earlier_events += max(one.decision_id for one in match.seats) % 2
+    match._news._earlier += max(one.decision_id for one in match.seats) % 2
     _ASK(match, seat)
 
 
@@ -195,32 +190,32 @@ def _one_bank(match: Match, number: int, decision_id: int, choice: Choice) -> No
 
 def _pending_of_others(match: Match, number: int, decision_id: int, choice: Choice) -> None:
     """Who answers out of turn is told what the other seat's decision is."""
-    pending, seat = match._pending, match.seats[number]
-    if pending is not None and match._to_act is not seat:
-        text = f"the pending one is {pending.decision_id}"
+    seat = match.seats[number]
+    if match._to_act not in (None, seat):
+        text = f"the pending one is {match._to_act.decision_id}"
         seat.reject("stale_decision", text, decision_id=decision_id)
     else:
         _CHOOSE(match, number, decision_id, choice)
 
 
-def _common_strikes(match: Match, seat: Seat, decision: Decision, choice: Choice) -> None:
+def _common_strikes(match: Match, seat: Seat, choice: Choice) -> None:
     seat.illegal_strikes = max(one.illegal_strikes for one in match.seats)
-    _APPLY_CHOICE(match, seat, decision, choice)
+    _APPLY_CHOICE(match, seat, choice)
 
 
-def _refusal_told_to_all(match: Match, seat: Seat, decision: Decision, choice: Choice) -> None:
+def _refusal_told_to_all(match: Match, seat: Seat, choice: Choice) -> None:
     before = seat.illegal_strikes
-    _APPLY_CHOICE(match, seat, decision, choice)
+    _APPLY_CHOICE(match, seat, choice)
     if seat.illegal_strikes > before:
         for other in match.seats:
             if other is not seat:
                 other.reject("malformed", "another seat was refused", decision_id=0)
 
 
-def _flushed_on_refusal(match: Match, seat: Seat, decision: Decision, choice: Choice) -> None:
+def _flushed_on_refusal(match: Match, seat: Seat, choice: Choice) -> None:
     """When events are told depends on whether somebody else was refused."""
     before = seat.illegal_strikes
-    _APPLY_CHOICE(match, seat, decision, choice)
+    _APPLY_CHOICE(match, seat, choice)
     if seat.illegal_strikes > before:
         match._news.tell_all()
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from referee.match.news import News
 from referee.match.runner import Match
 from referee.match.seat import Seat
 from referee.match.seat_player import Decision
@@ -60,7 +61,7 @@ def test_any_bots_on_any_streams() -> None:
 # --- faults on purpose --------------------------------------------------------------------------
 
 _ASK = Match._ask
-_SHOW = Seat.show
+_TELL = News.tell
 _REJECT = Seat.reject
 _ENDED = SeatOfBot.match_ended
 _RESUME = Bot.resume
@@ -73,9 +74,9 @@ def _decisions_with_gaps(match: Match, seat: Seat) -> None:
     _ASK(match, seat)
 
 
-def _events_with_gaps(seat: Seat, decision: Decision | None) -> None:
-    seat.earlier_events += seat.decision_id == 3
-    _SHOW(seat, decision)
+def _events_with_gaps(news: News, seat: Seat, decision: Decision | None = None) -> None:
+    news._earlier += seat.decision_id == 3
+    _TELL(news, seat, decision)
 
 
 def _strike_for_stale(seat: Seat, reason: str, text: str, **fields: Any) -> None:
@@ -116,7 +117,7 @@ def _other_status(session: Session, error: Any = None) -> None:
     ("owner", "name", "faulty"),
     [
         (Match, "_ask", _decisions_with_gaps),
-        (Seat, "show", _events_with_gaps),
+        (News, "tell", _events_with_gaps),
         (Seat, "reject", _strike_for_stale),
         (SeatOfBot, "match_ended", _ended_twice),
         (SeatOfBot, "match_ended", _never_ended),
