@@ -21,8 +21,7 @@ CARD_TEXTS: Final = (*(rank + suit for suit in SUITS for rank in RANKS), "XX")
 LAYER: Final = 53
 FACES: Final = (1 << LAYER) - 1
 """Mask of the lowest layer."""
-FACE_BYTES: Final = 7
-"""Bytes of a set of faces."""
+_FACE_BYTES: Final = 7
 JOKER_BIT: Final = 1 << JOKER
 DEUCES: Final = (1, 14, 27, 40)
 _COPIES: Final = sum(1 << layer * LAYER for layer in range(16))
@@ -100,13 +99,17 @@ def faces_of(cards: Cards) -> Iterator[Card]:
         faces ^= bit
 
 
-def by_byte(things: Sequence[_T]) -> tuple[tuple[tuple[_T, ...], ...], ...]:
-    """Things that belong to the faces, by each byte of a set of faces and each of its values.
+ByByte = tuple[tuple[tuple[_T, ...], ...], ...]
+"""Things that belong to faces, by each byte of a set of faces and each of its values."""
 
-    Seven look-ups in small tables that all matches share: faster than to ask for each face, and
-    the processor's caches hold them. `things` may be shorter than there are faces.
+
+def by_byte(things: Sequence[_T]) -> ByByte[_T]:
+    """The table of one thing for each face, by face.
+
+    Seven look-ups in small tables that all matches share are faster than to ask for each face, and
+    the processor's caches hold them.
     """
-    eights = [things[begin : begin + 8] for begin in range(0, FACE_BYTES * 8, 8)]
+    eights = [things[begin : begin + 8] for begin in range(0, _FACE_BYTES * 8, 8)]
     return tuple(
         tuple(
             tuple(thing for place, thing in enumerate(eight) if value >> place & 1)
@@ -116,15 +119,20 @@ def by_byte(things: Sequence[_T]) -> tuple[tuple[tuple[_T, ...], ...], ...]:
     )
 
 
+def things_of(table: ByByte[_T], faces: Cards) -> list[_T]:
+    """The things of the faces in a set, upwards."""
+    first, second, third, fourth, fifth, sixth, seventh = table
+    a, b, c, d, e, f, g = faces.to_bytes(_FACE_BYTES, "little")
+    return [*first[a], *second[b], *third[c], *fourth[d], *fifth[e], *sixth[f], *seventh[g]]
+
+
 _FACES_BY_BYTE: Final = by_byte(range(JOKER + 1))
 
 
 def cards_of(cards: Cards) -> list[Card]:
     """All cards of a multiset, upwards, copies side by side."""
     if not cards >> LAYER:
-        first, second, third, fourth, fifth, sixth, seventh = _FACES_BY_BYTE
-        a, b, c, d, e, f, g = cards.to_bytes(FACE_BYTES, "little")
-        return [*first[a], *second[b], *third[c], *fourth[d], *fifth[e], *sixth[f], *seventh[g]]
+        return things_of(_FACES_BY_BYTE, cards)
     return [face for face in faces_of(cards) for _ in range(count_of(cards, face))]
 
 

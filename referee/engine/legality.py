@@ -16,7 +16,6 @@ from referee.engine.actions import (
     swap,
 )
 from referee.engine.cards import (
-    FACE_BYTES,
     FACES,
     JOKER_BIT,
     Card,
@@ -27,6 +26,7 @@ from referee.engine.cards import (
     count_of,
     remove_all,
     remove_card,
+    things_of,
 )
 from referee.engine.melds import MeldTables, rank_part, ranks_with_three
 from referee.engine.state import Phase, State, TableMeld
@@ -47,6 +47,7 @@ _ACES_TO_JACKS: Final = 0x7FF * _ACES
 _BOTH_DRAWS: Final = (DRAW_STOCK, DRAW_DISCARD)
 _STOCK_ONLY: Final = (DRAW_STOCK,)
 _UPCARD_ONLY: Final = (DRAW_DISCARD,)
+_DISCARDS_BY_BYTE: Final = by_byte(DISCARDS)
 
 
 # --- the draw ---------------------------------------------------------------------------------
@@ -343,14 +344,13 @@ def _that_finish(state: State, found: list[Action]) -> list[Action]:
 def legal_discards(state: State) -> list[Action]:
     """The discards among the legal actions of a seat that has drawn, by card."""
     hand, taken = state.hands[state.turn], state.taken
-    discards = _discards(hand)
+    discards = things_of(_DISCARDS_BY_BYTE, hand & FACES)
     if taken is None or _discard_violation(state, hand, DISCARDS[taken]) is None:
         return discards
     return [action for action in discards if action is not DISCARDS[taken]]
 
 
 _RUN_MELDS: dict[tuple[MeldTables, int, int], tuple[Action, ...]] = {}
-_DISCARDS_BY_BYTE: Final = by_byte(DISCARDS)
 
 
 def _natural_melds(tables: MeldTables, hand: Cards) -> list[Action]:
@@ -373,10 +373,3 @@ def _run_melds(tables: MeldTables, suit: int, bits: int) -> tuple[Action, ...]:
         known = tuple(meld(shape.mask) for shape in tables.runs_in(suit, bits))
         _RUN_MELDS[tables, suit, bits] = known
     return known
-
-
-def _discards(hand: Cards) -> list[Action]:
-    """A discard for each face in the hand."""
-    first, second, third, fourth, fifth, sixth, seventh = _DISCARDS_BY_BYTE
-    a, b, c, d, e, f, g = (hand & FACES).to_bytes(FACE_BYTES, "little")
-    return [*first[a], *second[b], *third[c], *fourth[d], *fifth[e], *sixth[f], *seventh[g]]

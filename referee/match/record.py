@@ -63,8 +63,8 @@ class Decided:
 class Record:
     """Lines as they come. Values are written once and never changed.
 
-    Decisions wait until there are some to be written together: one at a time, between others of a
-    hundred matches, costs twice as much.
+    Decisions wait as text until there are some to be hashed together: one at a time, between others
+    of a hundred matches, costs twice as much.
     """
 
     __slots__ = ("_lines", "_prev", "_waiting")

@@ -1,5 +1,7 @@
 """The benchmarks run, and say what they should: bounded here, for figures see RESULTS.md."""
 
+import json
+import re
 from importlib.util import find_spec
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from referee.bench.engine import bench_engine
 from referee.bench.wire import bench_idle, bench_wire
 from referee.engine.presets import make_ruleset
+from tests.commands import ENVIRONMENT, ROOT, referee
 
 
 def test_bench_engine() -> None:
@@ -58,3 +61,15 @@ def test_bench_wire() -> None:
     assert row.ratio > 0.2
     assert 0 < row.p50_ms <= row.p99_ms
     assert said
+
+
+def test_bench_wire_with_grpcs_older_poller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The setting that docs/serving.md tells of."""
+    found = re.search(r"export GRPC_EXPERIMENTS=(\S+)", (ROOT / "docs/serving.md").read_text())
+    assert found
+    monkeypatch.setitem(ENVIRONMENT, "GRPC_EXPERIMENTS", found[1])
+    short = ("--matches", "2", "--seconds", "0.3", "--idle", "0", "--format", "json")
+    done = referee("bench", "wire", *short)
+    assert done.returncode == 0, done.stderr
+    [row] = json.loads(done.stdout)["rows"]
+    assert row["referee_per_s"] > 0
