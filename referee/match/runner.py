@@ -203,8 +203,8 @@ class Match:
     def choose(self, number: int, decision_id: int, choice: Choice) -> None:
         """An answer has arrived."""
         seat = self.seats[number]
-        if self._to_act is not seat or seat.decision_id != decision_id:
-            is_pending = self._to_act is seat
+        is_pending = self._to_act is seat
+        if not is_pending or seat.decision_id != decision_id:
             waiting = f"the pending one is {seat.decision_id}" if is_pending else "none is pending"
             text = f"decision {decision_id} is not to be answered: {waiting}"
             seat.reject("stale_decision", text, decision_id=decision_id)

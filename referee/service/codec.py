@@ -220,7 +220,7 @@ _SHARED_EVENTS: Final = Fragments[Drew | Discarded](_shared_event, 1 << 12)
 
 def event_bytes(event: Event) -> bytes:
     """A message Event of an event that has been viewed for its recipient."""
-    if isinstance(event, Discarded | Drew):
+    if isinstance(event, (Discarded, Drew)):
         return _SHARED_EVENTS.one(event)
     if isinstance(event, Melded):
         content = number_field(1, event.seat) + bytes_field(2, meld_bytes(event.meld))

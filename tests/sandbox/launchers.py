@@ -15,7 +15,12 @@ ROOT = Path(__file__).parents[2]
 USERS = ("root", "ordinary") if os.geteuid() == 0 else ("ordinary",)
 NOBODY = 65534
 _LIMIT_S = 120.0
-_PARTS = ("tournament/errors.py", "tournament/bots/__init__.py", "tournament/bots/sandbox")
+_PARTS = (
+    "tournament/errors.py",
+    "tournament/bots/__init__.py",
+    "tournament/bots/scratch.py",
+    "tournament/bots/sandbox",
+)
 _PYTHONS = (sys.executable, "/usr/bin/python3")
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,6 +206,17 @@ def test_a_tier_is_tried_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(3):
         choose.choose("auto")
     assert tries == ["bwrap"]
+
+
+def test_what_a_killed_trial_left_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "rummy-trial-12345678"
+    left.mkdir()
+    (left / "run.lock").touch()
+    assert choose.trial(Plain(has_limits=False)) is None
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tier_that_is_none_is_refused() -> None:

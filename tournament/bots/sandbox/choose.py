@@ -14,6 +14,7 @@ from tournament.bots.sandbox.plain import Plain
 from tournament.bots.sandbox.users import find_users
 from tournament.bots.sandbox.watch import MemoryWatch
 from tournament.bots.sandbox.wrapped import Sandbox, SandboxError
+from tournament.bots.scratch import scratch_folder
 
 AUTO, BUBBLEWRAP = "auto", "bubblewrap"
 CHOICES = (AUTO, BUBBLEWRAP, "rlimits", "none")
@@ -96,11 +97,11 @@ def _tried(user: int) -> Bubblewrap | str:
 def trial(sandbox: Sandbox) -> str | None:
     """Start a program in a sandbox; return in words what went wrong, if anything did."""
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder).chmod(0o755)
+        with scratch_folder(Path(tempfile.gettempdir()), "rummy-trial-") as folder:
+            folder.chmod(0o755)
             wrapped = sandbox.wrap(
                 ["/bin/sh", "-c", f"echo {_WORDS}"],
-                folder=Path(folder),
+                folder=folder,
                 environment={"PATH": os.defpath},
                 socket=None,
                 limits=Limits(),
