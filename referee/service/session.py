@@ -97,6 +97,7 @@ class Session:
         self._outbox = Outbox(stream, writes)
         self._ending: asyncio.Future[CallError | None] = asyncio.get_running_loop().create_future()
         self._is_over = False
+        """As `_ending` says, which is further away: this is asked three times for each message."""
         self._window_begin = asyncio.get_running_loop().time()
         self._in_window = 0
 
