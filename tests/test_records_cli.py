@@ -37,6 +37,33 @@ def test_verified_records_are_anchored_by_their_heads() -> None:
     assert within("verify", str(RECORD), "--head", HEAD.upper()).returncode == 0
 
 
+def test_a_folder_stands_for_the_records_in_it(tmp_path: Path) -> None:
+    said = within("verify", *sorted(map(str, GOLDEN.glob("*.jsonl"))), "--heads", str(HEADS)).stdout
+    assert within("verify", str(GOLDEN), "--heads", str(HEADS)).stdout == said
+    # An export has them in a folder of their own.
+    export = tmp_path / "export"
+    shutil.copytree(GOLDEN, export / "records")
+    done = within("verify", str(export), "--heads", str(HEADS))
+    assert done.returncode == 0
+    assert done.stdout == said.replace(str(GOLDEN), str(export / "records"))
+
+
+def test_a_match_that_was_left_out_of_a_folder_is_missed(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path / "records")
+    (tmp_path / "records" / RECORD.name).unlink()
+    done = within("verify", str(tmp_path), "--heads", str(HEADS))
+    assert done.returncode == 1
+    assert f"FAIL {HEADS}\n  match '{RECORD.stem}' has no record\n" in done.stdout
+    # A record that is broken is told once.
+    (tmp_path / "records" / RECORD.name).write_bytes(b"")
+    done = within("verify", str(tmp_path), "--heads", str(HEADS))
+    assert done.returncode == 1
+    assert done.stdout.count("FAIL") == 1
+    # Of single files nothing is known to be missing.
+    [first, *_] = GOLDEN.glob("*.jsonl")
+    assert within("verify", str(first), "--heads", str(HEADS)).returncode == 0
+
+
 def test_without_a_head_a_record_is_consistent_only() -> None:
     done = within("verify", str(RECORD))
     assert done.returncode == 0
@@ -91,12 +118,14 @@ def test_wrong_calls_of_verify(arguments: list[str], word: str) -> None:
 def test_what_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
     odd = tmp_path / "a\nok forged.jsonl: anchored"
     odd.write_bytes(RECORD.read_bytes())
-    files = [str(RECORD), "no.jsonl", str(tmp_path), str(odd)]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    files = [str(RECORD), "no.jsonl", str(empty), str(odd)]
     done = within("verify", *files)
     assert done.returncode == 2
     assert f"ok {RECORD}" in done.stdout
     assert "FAIL no.jsonl\n  it cannot be read: No such file" in done.stdout
-    assert f"FAIL {tmp_path}\n  it cannot be read: Is a directory" in done.stdout
+    assert f"FAIL {empty}\n  it is a folder in which no name ends in .jsonl" in done.stdout
     assert f"ok {str(odd)!r}: completed" in done.stdout
     assert done.stdout.endswith("2 ok, 2 failed\n")
     told = json.loads(within("verify", *files, "--format", "json").stdout)

@@ -28,7 +28,11 @@ class _Checked:
 
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Records of matches, JSON lines.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE|FOLDER...",
+            help="Records of matches, JSON lines; a folder: all in it, or in its records/.",
+        ),
     ],
     head: Annotated[
         str | None, typer.Option(metavar="HEX", help="Head hash that the one file must have.")
@@ -43,25 +47,30 @@ def verify(
 
     A record that is right in itself could have been written anew by someone who knows its secret.
     The head hash shows that it was not: each bot got it when the match ended, and
-    `tournament export` writes the heads of all matches into heads.txt.
+    `tournament export` writes the heads of all matches into heads.txt. Of a folder every match that
+    has a head there must have a record.
 
     Exit code 0 if all records are right, 1 if one is not, 2 if a file cannot be read.
 
     \b
     Examples:
       referee verify match.jsonl --head 5f3c…
-      referee verify export/records/*.jsonl --heads export/heads.txt
+      referee verify export --heads export/heads.txt
     """  # noqa: D301 - \b keeps the lines below it as they are
-    if head is not None and (len(files) > 1 or heads is not None):
+    records = [record for file in files for record in _records_of(file)]
+    has_folder = records != files
+    if head is not None and (len(files) > 1 or has_folder or heads is not None):
         fail("--head is for one file: give heads of several files by --heads FILE alone", 2)
     if head is not None and not re.fullmatch(_HEX, head):
         fail(f"--head is {head!r}: a head hash has 64 hexadecimal digits", 2)
     known = None if heads is None else _read_heads(heads)
     checked: list[_Checked] = []
     with err.status("verifying") as status:
-        for number, file in enumerate(files, 1):
-            status.update(f"verifying {number}/{len(files)}")
+        for number, file in enumerate(records, 1):
+            status.update(f"verifying {number}/{len(records)}")
             checked.append(_check(file, head, known))
+    if heads is not None and known is not None and has_folder:
+        checked += _left_out(heads, known, checked)
     if output is Format.JSON:
         typer.echo(json.dumps([_as_json(one) for one in checked], indent=2))
     else:
@@ -72,11 +81,24 @@ def verify(
         raise typer.Exit(1)
 
 
+def _records_of(file: Path) -> Sequence[Path]:
+    """Return the records in a folder in the order of their names; a file is one itself."""
+    try:
+        inner = file / "records"
+        folder = inner if inner.is_dir() else file
+        found = sorted(one for one in folder.iterdir() if one.suffix == ".jsonl")
+    except OSError:  # no folder, or none that can be read: reading it will tell
+        return [file]
+    return found or [file]
+
+
 def _check(file: Path, head: str | None, known: Mapping[str, str] | None) -> _Checked:
     try:
         verdict = verify_record(content_of(file))
     except UnreadableError as error:
-        return _Checked(file, Verdict((Problem(0, str(error)),), ""), is_unreadable=True)
+        is_folder = isinstance(error.__cause__, IsADirectoryError)
+        text = "it is a folder in which no name ends in .jsonl" if is_folder else str(error)
+        return _Checked(file, Verdict((Problem(0, text),), ""), is_unreadable=True)
     if head is not None:
         verdict = verdict.anchored(head.lower())
     elif known is not None:
@@ -91,6 +113,15 @@ def _anchored(verdict: Verdict, known: Mapping[str, str]) -> Verdict:
         return verdict.anchored(known_head)
     missing = Problem(1, f"no head is known for match {verdict.match_id!r}")
     return replace(verdict, problems=(*verdict.problems, missing))
+
+
+def _left_out(
+    heads: Path, known: Mapping[str, str], checked: Sequence[_Checked]
+) -> Sequence[_Checked]:
+    """Return what is wrong with the folders: matches that have a head, but no record."""
+    missing = known.keys() - {one.verdict.match_id or one.file.stem for one in checked}
+    problems = [Problem(0, f"match {name!r} has no record") for name in known if name in missing]
+    return [_Checked(heads, Verdict(tuple(problems), ""))] if problems else []
 
 
 def _read_heads(file: Path) -> Mapping[str, str]:
