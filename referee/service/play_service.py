@@ -43,6 +43,8 @@ class PlayService:
         """By the key of their token."""
         self.on_arrival: Callable[[Bot], None] | None = None
         """Called when a bot has said hello."""
+        self.tap: Callable[[Stream, Bot], Stream] | None = None
+        """Returns the stream to serve in place of one, to see what passes."""
         self.ended: Counter[str] = Counter()
         """Streams that ended, by reason: of the status, or ENDED, or GOODBYE. Refusals as well."""
         self.limits = limits
@@ -123,6 +125,8 @@ class PlayService:
         frame of its own: gRPC keeps the last error of a call with its frames, and the session
         should not be in them.
         """
+        if self.tap is not None:
+            stream = self.tap(stream, bot)
         session = Session(stream, self, self.limits, self._writes, f"s{next(self._numbers)}")
         self._sessions[session] = bot
         return self._served(session, bot)

@@ -76,8 +76,12 @@ class Referee:
         max_sessions: int = 2_000,
         is_open: bool = False,
         meter: Meter | None = None,
+        tap: Callable[[Stream, Bot], Stream] | None = None,
     ) -> None:
-        """With `is_open` any token is let in, under the name that the bot gives itself."""
+        """With `is_open` any token is let in, under the name that the bot gives itself.
+
+        Sessions are served over what `tap` returns for their streams: it sees all that passes.
+        """
         self._policy = policy
         self._meter = meter
         self.clock = LoopClock(asyncio.get_running_loop())
@@ -86,6 +90,7 @@ class Referee:
         self._play = PlayService(self.tokens, limits, policy, max_sessions=max_sessions)
         guard = ReflectionGuard(self.tokens, lambda: self.is_exposed)
         self._play.on_arrival = self._arrived
+        self._play.tap = tap
         self._arrivals: list[Callable[[Bot], None]] = []
         self._server = grpc.aio.server(interceptors=(guard,), options=_server_options(limits))
         self._health = health.aio.HealthServicer()

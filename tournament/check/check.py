@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 
 from referee.service.bots import Bot
+from referee.service.server import Referee
 from referee.service.session import Stream
 from tournament.bots.folder import BotFolder
 from tournament.bots.guard import Guard
@@ -17,7 +18,7 @@ from tournament.bots.sandbox.wrapped import Sandbox
 from tournament.bots.start import Program
 from tournament.check import partner
 from tournament.check.report import Finding, Report, Settings, Status, Verdict
-from tournament.check.room import Room, Unclear, WatchedReferee, failed
+from tournament.check.room import POLICY, Room, Unclear, failed
 from tournament.check.steps.table import STEPS, Step
 from tournament.check.subject import Elsewhere, Launched, NotThere
 from tournament.check.usage import watching
@@ -121,7 +122,7 @@ async def _in_any_case(work: Coroutine[None, None, None]) -> None:
 @asynccontextmanager
 async def _hosting(
     addresses: Sequence[str], credentials: grpc.ServerCredentials | None = None
-) -> AsyncIterator[tuple[WatchedReferee, Wire, list[str], list[str]]]:
+) -> AsyncIterator[tuple[Referee, Wire, list[str], list[str]]]:
     """Serve at these addresses, with partners at the first one.
 
     Yields the referee, what passes between it and the bot, the addresses for bots, and the
@@ -133,7 +134,7 @@ async def _hosting(
     def tap(stream: Stream, bot: Bot) -> Stream:
         return stream if bot.identity.key in others else wire.tap(stream)
 
-    referee = WatchedReferee(tap)
+    referee = Referee(policy=POLICY, tap=tap)
     tokens = [referee.issue_token(partner.NAME, partner.VERSION) for _ in range(PARTNERS)]
     others |= {referee.bot(token).identity.key for token in tokens}
     try:

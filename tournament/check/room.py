@@ -13,10 +13,7 @@ from referee.engine.ruleset import RuleSet
 from referee.match.outcome import Forfeit, MatchResult, SeatResult, Termination
 from referee.match.policy import Policy
 from referee.match.spec import MatchSpec, SeatSpec, TimeControl
-from referee.service.bots import Bot
-from referee.service.play_service import PlayService
 from referee.service.server import Referee
-from referee.service.session import Stream
 from tournament.check import partner
 from tournament.check.report import Settings, Status, Verdict
 from tournament.check.subject import Subject
@@ -32,7 +29,7 @@ QUICK_PART = 0.1
 """Up to this part of the time for a decision, on average, a bot is not slow."""
 
 _FOREVER_US = 10**12
-_POLICY = Policy(most_forgiven_us_per_decision=_FOREVER_US, most_forgiven_us_per_match=_FOREVER_US)
+POLICY = Policy(most_forgiven_us_per_decision=_FOREVER_US, most_forgiven_us_per_match=_FOREVER_US)
 """What a busy machine loses is not charged; it is no reason to play a match again, unrated here."""
 
 
@@ -43,16 +40,6 @@ _NO_REFUSALS = ("ENDED", "GOODBYE", CUT)
 
 class Unclear(Exception):
     """The machine was too busy to tell whether the bot did well."""
-
-
-class WatchedReferee(Referee):
-    """A referee whose streams go through `tap` before anything else."""
-
-    def __init__(self, tap: Callable[[Stream, Bot], Stream]) -> None:
-        super().__init__(policy=_POLICY)
-        play: PlayService = self._play
-        serve = play.serve
-        play.serve = lambda stream, bot: serve(tap(stream, bot), bot)  # type: ignore[method-assign]
 
 
 def turns_for(part: float) -> int:

@@ -38,7 +38,7 @@ def export_command(
     \b
     Examples:
       tournament export cup
-      referee verify cup/records/*.jsonl --heads cup/heads.txt
+      referee verify cup --heads cup/heads.txt
     """  # noqa: D301 - \b keeps the lines below it as they are
     with Store.view(data, database) as store, people.status("exporting") as status:
         chosen = chosen_tournament(store, tournament)
