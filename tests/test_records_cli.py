@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ENVIRONMENT, referee, refused, within
+from tests.match.tampering import rechained
 
 GOLDEN = Path(__file__).parent / "golden"
 RECORD = GOLDEN / "standard-4-seats-with-faults.jsonl"
@@ -132,6 +133,12 @@ def test_what_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
     assert [one["ok"] for one in told] == [True, False, False, True]
 
 
+def test_a_file_without_end_is_not_read() -> None:
+    done = within("verify", "/dev/zero")
+    assert done.returncode == 2
+    assert "64 MiB" in done.stdout
+
+
 def test_a_file_larger_than_any_record_is_not_read(tmp_path: Path) -> None:
     large = tmp_path / "large.jsonl"
     with large.open("wb") as file:
@@ -191,6 +198,19 @@ def test_a_viewer_sees_no_card_of_others(viewer: str) -> None:
     assert opening.count("??") == 7 * (4 if viewer == "spectator" else 3)
     if viewer != "spectator":
         assert f"seat {viewer} bot{viewer}  draws " in text
+
+
+def test_what_a_record_says_gives_no_orders_to_a_terminal(tmp_path: Path) -> None:
+    lines = RECORD.read_bytes().splitlines(keepends=True)
+    name = json.loads(lines[0])["seats"][0]["bot"].encode()
+    lines[0] = lines[0].replace(b'"%s"' % name, b'"%s\\u001b[31m\\u0007\\nok all"' % name, 1)
+    strange = tmp_path / "strange.jsonl"
+    strange.write_bytes(rechained(lines))
+    assert "FAIL" not in within("verify", str(strange)).stdout
+    done = within("replay", str(strange))
+    assert done.returncode == 0, done.stderr
+    assert f"seat 0 {name.decode()}\\x1b[31m\\x07\\nok all " in done.stdout
+    assert not {c for c in done.stdout if not c.isprintable()} - {"\n"}
 
 
 def test_replay_begins_with_a_deal() -> None:

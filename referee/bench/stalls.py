@@ -219,6 +219,7 @@ async def _start(module: str, task: dict[str, object]) -> asyncio.subprocess.Pro
         f"referee.bench.{module}",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        process_group=0,  # Ctrl-C is for this process, which ends it
         env={**os.environ, "GRPC_VERBOSITY": "NONE"},
         limit=1 << 24,
     )

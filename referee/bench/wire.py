@@ -9,6 +9,7 @@ those, and what the referee itself costs, can be told apart.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -155,6 +156,7 @@ class _Clients:
                 "referee.bench.wire_client",
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                process_group=0,  # Ctrl-C is for this process, which ends it
             )
         )
         task = {"address": address, "mode": mode, "tokens": tokens, "seconds": seconds}
@@ -177,8 +179,10 @@ class _Clients:
         return answer
 
     async def end(self) -> None:
-        """Let it end."""
+        """End it, whatever it does."""
         self._pipe.close()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
         await self._process.wait()
 
 
@@ -186,11 +190,13 @@ async def _measured(
     address: str, mode: str, tokens: Sequence[Sequence[str]], seconds: float
 ) -> _Round:
     clients = await _Clients.start(address, mode, tokens, seconds)
-    await clients.says()
-    begin = process_time()
-    measured = await clients.says()
-    spent = process_time() - begin
-    await clients.end()
+    try:
+        await clients.says()
+        begin = process_time()
+        measured = await clients.says()
+        spent = process_time() - begin
+    finally:
+        await clients.end()
     return _Round(
         per_s=measured["decisions"] / measured["seconds"],
         p50_ms=measured["p50_ms"],

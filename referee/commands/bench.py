@@ -63,7 +63,9 @@ def engine(
             table, seats, seconds, seed, lambda part: status.update(f"playing {min(part, 1):.0%}")
         )
     if rates.openspiel_ratio is None:
-        err.print("OpenSpiel is not installed: pip install '.[oracle]' compares with it")
+        err.print(
+            "OpenSpiel is not installed: pip install '.[oracle]' compares with it", markup=False
+        )
     row = asdict(rates)
     lines: list[dict[str, object]] = [
         {"figure": name, "value": "–" if value is None else value} for name, value in row.items()

@@ -1,4 +1,4 @@
-"""Files that users name: read in one piece, and named without doing harm to a terminal."""
+"""Files that users name: read in one piece, and shown without doing harm to a terminal."""
 
 from pathlib import Path
 
@@ -13,11 +13,18 @@ class UnreadableError(Exception):
 def content_of(file: Path) -> bytes:
     """All of a file. Raises UnreadableError."""
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise UnreadableError(f"it has more than {_MOST_BYTES >> 20} MiB: no record is so long")
-        return file.read_bytes()
+        with file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
     except OSError as error:
         raise UnreadableError(f"it cannot be read: {error.strerror}") from error
+    if len(content) > _MOST_BYTES:
+        raise UnreadableError(f"it has more than {_MOST_BYTES >> 20} MiB: no record is so long")
+    return content
+
+
+def printable(line: str) -> str:
+    """Return the text with its control characters spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 def shown_path(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from referee.commands.files import UnreadableError, content_of, shown_path
+from referee.commands.files import UnreadableError, content_of, printable, shown_path
 from referee.commands.options import fail, out, whole_option
 from referee.commands.replay_text import ReplayText
 from referee.engine.events import DealStarted
@@ -117,7 +117,7 @@ def _write_all(text: ReplayText, steps: Sequence[Step]) -> None:
 
 def _show(lines: Sequence[str], *, wraps: bool = False) -> None:
     for line in lines:
-        text = Text(line)
+        text = Text(printable(line))  # a record may come from anybody
         text.highlight_regex(_RED_SUITS, "red")
         out.print(text, soft_wrap=not wraps)
 

@@ -21,8 +21,9 @@ def serve(
         list[str], typer.Option(help="HOST:PORT or unix:PATH; repeatable. Port 0: any free one.")
     ] = ["127.0.0.1:50051"],  # noqa: B006 - typer copies it
     play: Annotated[
-        str, typer.Option(help="House bot that plays everybody who connects, such as greedy.")
-    ] = "",
+        str | None,
+        typer.Option(help="House bot that plays everybody who connects, such as greedy."),
+    ] = None,
     preset: Preset = "basic",
     overrides: Set = None,
     seats: Annotated[int, whole_option("Seats at a table, 2–6.", 2, 6)] = 2,
@@ -46,8 +47,9 @@ def serve(
         bool, typer.Option(help="Let only bots in whose token an organiser has issued.")
     ] = False,
     metrics: Annotated[
-        str, typer.Option(help="HOST:PORT where Prometheus reads metrics. Port 0: any free one.")
-    ] = "",
+        str | None,
+        typer.Option(help="HOST:PORT where Prometheus reads metrics. Port 0: any free one."),
+    ] = None,
     grace: Annotated[
         float, seconds_option("How long running matches may go on after the first Ctrl-C.")
     ] = 10.0,
@@ -72,6 +74,9 @@ def serve(
     from referee.service.serve import ServeError, ServeOptions, prepare, serve_until_stopped
     from referee.service.tls import TlsError, files_of_options
 
+    for name, value in (("--play", play), ("--metrics", metrics)):
+        if value == "":
+            fail(f"{name} is '': give it a value, or leave it out", 2)
     table = rules_of(preset, overrides)
     try:
         tls = files_of_options(tls_cert, tls_key, tls_client_ca)
@@ -81,11 +86,11 @@ def serve(
         listen=tuple(listen),
         rules=table,
         seats=seats,
-        house=play,
+        house=play or "",
         matches=matches,
         insecure=insecure,
         tls=tls,
-        metrics=metrics,
+        metrics=metrics or "",
         organiser_token_file=organiser_token_file,
         require_tokens=require_tokens,
         grace_s=grace,

@@ -11,7 +11,7 @@ import typer
 
 from referee.commands.files import UnreadableError, content_of, shown_path
 from referee.commands.options import Format, FormatOption, err, fail
-from referee.match.verify import Problem, Verdict
+from referee.match.verify import MOST_BROKEN_LINKS, Problem, Verdict
 from referee.match.verify import verify as verify_record
 
 _MOST_PROBLEMS = 5
@@ -158,7 +158,8 @@ def _print(checked: Sequence[_Checked]) -> None:
                 place = f"line {problem.line}: " if problem.line else ""
                 typer.echo(f"  {place}{problem.text}")
             if len(verdict.problems) > _MOST_PROBLEMS:
-                typer.echo(f"  and {len(verdict.problems) - _MOST_PROBLEMS} more")
+                least = "at least " if len(verdict.problems) >= MOST_BROKEN_LINKS else ""
+                typer.echo(f"  and {least}{len(verdict.problems) - _MOST_PROBLEMS} more")
             continue
         unanchored += not verdict.is_anchored
         anchor = "anchored" if verdict.is_anchored else "consistent, not anchored"

@@ -33,7 +33,7 @@ class FieldSpec:
         if self.most == _UNBOUNDED:
             numbers = f"a whole number of at least {self.least}"
         if self.by_seats:
-            return f"a map from seats 2–6 to {numbers}"
+            return f"a map from seats 2–6 to {numbers} (--set FIELD.2={self.least})"
         return f"{numbers} or {self.none_word}" if self.none_word else numbers
 
 

@@ -15,7 +15,7 @@ from referee.match.record_lines import (
 )
 from referee.match.replay import replay
 
-_MOST_PROBLEMS: Final = 100
+MOST_BROKEN_LINKS: Final = 100
 """Broken links of the chain that are told: a file that is no record has as many as lines."""
 
 
@@ -64,7 +64,7 @@ def verify(content: bytes, head: str | None = None) -> Verdict:
 
 def _verdict(content: bytes) -> Verdict:
     lines = split_lines(content)
-    problems = list(islice(_chain_problems(lines), _MOST_PROBLEMS))
+    problems = list(islice(_chain_problems(lines), MOST_BROKEN_LINKS))
     try:
         record = read_record(content)
     except RecordError as error:

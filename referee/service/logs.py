@@ -1,17 +1,48 @@
 """Logs: readable on a terminal, JSON lines otherwise; always on standard error."""
 
+import contextlib
 import logging
+import os
 import sys
+from typing import Final, TextIO, cast
 
 import structlog
 
 from referee.match.outcome import MatchResult
 from referee.match.spec import MatchSpec
 
+_STANDARD_ERROR: Final = 2
 
-def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
-    """Set structlog up for a process: details with `verbose`, only errors with `quiet`."""
-    is_terminal = sys.stderr.isatty()
+
+class _Lines:
+    """A file by its descriptor, as far as it takes lines.
+
+    What it does not take is lost: no match may hang on whether a disk is full, or on who reads.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, text: str) -> None:
+        rest = text.encode("utf-8", "backslashreplace")
+        with contextlib.suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+
+def configure_logs(
+    *, verbose: bool = False, quiet: bool = False, to: int = _STANDARD_ERROR
+) -> None:
+    """Set structlog up for a process: details with `verbose`, only errors with `quiet`.
+
+    `to`: the descriptor that gets the lines.
+    """
+    if to == _STANDARD_ERROR and sys.stderr is None:  # it is closed, and may be any file later
+        to = os.open(os.devnull, os.O_WRONLY)
+    is_terminal = os.isatty(to)
     # The default shows the local variables of every frame: hands, stock, secrets.
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer: structlog.typing.Processor = (
@@ -28,7 +59,7 @@ def configure_logs(*, verbose: bool = False, quiet: bool = False) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         ),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _Lines(to))),
         cache_logger_on_first_use=True,
     )
 

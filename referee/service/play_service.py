@@ -146,7 +146,7 @@ class PlayService:
                 if error is not None:
                     _log.warning("session ended", reason=error.reason, text=error.text)
                 else:
-                    _log.info("session ended", goodbye=session.said_goodbye)
+                    _log.info("session ended", reason=clean)
         return error
 
     def admit(self, token: str) -> Bot:

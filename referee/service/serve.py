@@ -141,6 +141,10 @@ async def _serving(
             # House bots speak no TLS and need none: they have a socket of their own.
             folder = stack.enter_context(TemporaryDirectory(prefix="referee-"))
             house = f"unix:{folder}/house.sock"
+            try:
+                check_address(house)
+            except AddressError as error:
+                raise ServeError(f"the folder for temporary files (TMPDIR): {error}") from error
         referee = Referee(is_open=not options.require_tokens, meter=meter)
         stack.push_async_callback(referee.close)
         if prepared.organiser_token:

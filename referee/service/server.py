@@ -146,7 +146,8 @@ class Referee:
                 port = self._server.add_insecure_port(address)
         except RuntimeError as error:
             raise ListenError(
-                f"cannot listen on {address}: is it taken by another process, or not yours to use?"
+                f"cannot listen on {address}: is it taken by another process, not yours to use,"
+                " or a host that is not known?"
             ) from error
         return address if path is not None else f"{address.rpartition(':')[0]}:{port}"
 

@@ -72,6 +72,9 @@ def read_tls(files: TlsFiles) -> Tls:
 
 def _read(path: Path, marker: bytes, wanted: str) -> bytes:
     try:
+        # A pipe that nobody writes to would hold the start up for ever.
+        if path.exists() and not path.is_file():
+            raise TlsError(f"{path} is no file: allowed is a PEM file")
         content = path.read_bytes()
     except OSError as error:
         raise TlsError(f"{path} cannot be read: {error.strerror}") from error
@@ -124,5 +127,6 @@ def _expiry(cert: Path, server_context: ssl.SSLContext) -> str:
 
 
 def _reason(error: Exception) -> str:
-    named = error.reason if isinstance(error, ssl.SSLError) else None
-    return (named or str(error)).replace("_", " ").lower()
+    if not isinstance(error, ssl.SSLError):
+        return str(error)
+    return error.reason.replace("_", " ").lower() if error.reason else "it is damaged"

@@ -1,8 +1,14 @@
 """The benchmarks run, and say what they should: bounded here, for figures see RESULTS.md."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +56,33 @@ def test_bench_idle_sessions() -> None:
     kib = bench_idle(100)
     # The aim is 60 KB with 1,000 of them.
     assert kib is None or 0 <= kib < 300
+
+
+def test_an_interrupted_bench_is_quiet_and_leaves_nobody() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "bench", "wire", "--matches", "1", "--seconds", "60"],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        end = time.monotonic() + 60
+        while not (found := children.read_text().split()) and time.monotonic() < end:
+            time.sleep(0.05)
+        # As Ctrl-C does: to all that were started at the terminal.
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert found
+    assert not any(Path(f"/proc/{number}").exists() for number in found)
 
 
 def test_bench_wire() -> None:

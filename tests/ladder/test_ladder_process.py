@@ -165,7 +165,8 @@ def test_register_prints_a_token_and_explains_refusals(tmp_path: Path) -> None:
         assert "Put the token into the variable RUMMY_TOKEN" in " ".join(refused.stderr.split())
         wrong = command("register", at.address, "--", "-bot", cwd=tmp_path)
         assert (wrong.returncode, "bot is '-bot': allowed" in wrong.stderr) == (2, True)
-        os.environ["RUMMY_TOKEN"] = (tmp_path / "data/organiser.token").read_text().strip()
+        organiser = (tmp_path / "data/organiser.token").read_text().strip()
+        os.environ["RUMMY_TOKEN"] = organiser
         try:
             done = command("register", at.address, "bot", "2", "--author", "A", cwd=tmp_path)
         finally:
@@ -178,6 +179,18 @@ def test_register_prints_a_token_and_explains_refusals(tmp_path: Path) -> None:
         finally:
             del os.environ["RUMMY_TOKEN"]
         assert stale.returncode == 1
+        with Path("/dev/full").open("w") as full:
+            lost = subprocess.run(
+                [sys.executable, "-m", "tournament", "register", at.address, "lost"],
+                env={**ENVIRONMENT, "RUMMY_TOKEN": organiser},
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+        assert lost.returncode == 1
+        assert "the token is lost; whoever runs the ladder" in " ".join(lost.stderr.split())
         assert "that of the variable RUMMY_TOKEN" in " ".join(stale.stderr.split())
         assert f"register {at.address}" in at.text
         assert 'RUMMY_TOKEN="$(cat data/organiser.token)" tournament register' in at.text

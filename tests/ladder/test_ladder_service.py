@@ -154,6 +154,8 @@ async def test_the_name_of_a_bot_that_was_submitted_is_not_for_strangers(stand: 
     request = pb.RegisterRequest(bot="barn", version="2")
     answer = await refused(stand, request, pb.RegisterResponse)
     assert answer == ("PERMISSION_DENIED", "NOT_YOURS")
+    with pytest.raises(Refused, match="its folder was submitted here; take another name"):
+        await stand.caller(request, pb.RegisterResponse, "")
     await stand.caller.register("barn", "2", stand.organiser)
 
 

@@ -2,9 +2,16 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 
+import pytest
+import structlog
 from structlog.testing import capture_logs
 
+from referee.service.logs import configure_logs
 from referee.service.server import Referee
 from tests.service.clients import new_spec, result_of, two_bots
 
@@ -55,3 +62,49 @@ async def test_a_forfeit_is_in_the_line(served: tuple[Referee, str]) -> None:
     assert line["forfeits"] == ["startup", None]
     assert line["places"] == [2, 1]
     assert "exit code 3" in line["text"]
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    """Logs as they were, afterwards."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_log_that_nobody_reads_any_more_stops_nothing() -> None:
+    reader, writer = os.pipe()
+    configure_logs(to=writer)
+    log = structlog.get_logger()
+    log.info("read", text="ü" * 1_000)
+    line = json.loads(os.read(reader, 10_000))
+    assert (line["event"], line["text"]) == ("read", "ü" * 1_000)
+    os.close(reader)
+    log.info("lost")
+    os.close(writer)
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_full_disk_stops_nothing() -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    configure_logs(to=full)
+    structlog.get_logger().error("lost", exc_info=ValueError("one"))
+    os.close(full)
+
+
+def test_without_standard_error_nothing_is_written_into_what_has_its_number() -> None:
+    script = (
+        "import os; from referee.service.logs import configure_logs; import structlog;"
+        "os.open(os.devnull, os.O_RDONLY);"  # It takes the number of what is closed.
+        "r, w = os.pipe(); os.set_blocking(r, False); os.dup2(w, 2); configure_logs();"
+        "structlog.get_logger().error('lost'); os.write(2, b'own'); print(os.read(r, 99))"
+    )
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == "b'own'\n"

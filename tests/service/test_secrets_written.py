@@ -3,10 +3,10 @@
 Logs and texts of all that bots can do are looked at in session_machine.py.
 """
 
-import io
+import os
 import re
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import MagicMock, patch
 
 import pytest
@@ -96,14 +96,13 @@ def test_texts_of_rejections_name_only_what_was_tried() -> None:
 # --- logs ---------------------------------------------------------------------------------------
 
 
-def _logged(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> str:
+def _logged(monkeypatch: pytest.MonkeyPatch, folder: Path, *, is_terminal: bool) -> str:
     """What is logged when the referee itself fails in the middle of a match."""
-    written = io.StringIO()
-    monkeypatch.setattr(written, "isatty", lambda: is_terminal)
-    monkeypatch.setattr(sys, "stderr", written)
+    written = os.open(folder / "log", os.O_WRONLY | os.O_CREAT)
+    monkeypatch.setattr(os, "isatty", lambda _: is_terminal)
     before = structlog.get_config()
     try:
-        configure_logs()
+        configure_logs(to=written)
         log = structlog.get_logger()
         table = Table(SPEC).begin()
         table.may_fault = True
@@ -118,7 +117,8 @@ def _logged(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> str:
         assert table.is_over
     finally:
         structlog.configure(**before)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", written.getvalue())
+        os.close(written)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", (folder / "log").read_text())
     hands = [str(hand) for hand in table.game.state.hands]
     assert "the referee failed" in text
     return "; ".join([*betrayed(text, SPEC), *(f"hand {hand}" for hand in hands if hand in text)])
@@ -132,9 +132,11 @@ def _failing(table: Table) -> Callable[..., None]:
     return apply
 
 
-def test_failure_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not _logged(monkeypatch, is_terminal=False)
+def test_failure_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert not _logged(monkeypatch, tmp_path, is_terminal=False)
 
 
-def test_failure_is_shown_on_a_terminal_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not _logged(monkeypatch, is_terminal=True)
+def test_failure_is_shown_on_a_terminal_without_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert not _logged(monkeypatch, tmp_path, is_terminal=True)

@@ -88,6 +88,51 @@ def test_bot_that_is_faster_than_the_house_is_seated(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
+def test_matches_go_on_when_nobody_reads_the_log_any_more(tmp_path: Path) -> None:
+    address = f"unix:{tmp_path}/r.sock"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "referee", "serve", "--listen", address, "--play", "greedy"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        assert any("house bot is ready" in line for line in server.stderr)
+        server.stderr.close()
+        done = sample_bot("random", address, tmp_path)
+        assert done.returncode == 0, done.stderr
+        server.terminate()
+        assert server.wait(30) == 0
+    finally:
+        if server.poll() is None:
+            server.kill()
+            server.wait()
+
+
+@pytest.mark.parametrize("option", ["--play", "--metrics"])
+def test_an_empty_value_is_not_taken_for_none(option: str) -> None:
+    told = refused("serve", "--listen", "127.0.0.1:0", option, "")
+    assert f"{option} is ''" in told
+
+
+def test_a_folder_for_the_socket_of_the_house_that_is_too_deep(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", "serve", "--listen", "127.0.0.1:0", "--play", "greedy"],
+        env={**ENVIRONMENT, "TMPDIR": str(deep)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "TMPDIR" in done.stderr
+    assert "a socket path has 1–" in done.stderr
+
+
 def test_serve_knows_its_house_bots() -> None:
     told = refused("serve", "--listen", "127.0.0.1:0", "--play", "nobody")
     assert "'nobody'" in told

@@ -1,6 +1,7 @@
 """TLS: which files are refused and why, and matches that are played over it."""
 
 import asyncio
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,7 @@ def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "cert").read_text() + (folder / "other-cert").read_text()
     )
     (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
     return folder
 
 
@@ -78,7 +80,8 @@ def test_good_files(pems: Path) -> None:
         ("none", "key", "", "none", "cannot be read: No such file or directory"),
         ("cert", "none", "", "none", "cannot be read: No such file or directory"),
         ("cert", "key", "none", "none", "cannot be read: No such file or directory"),
-        ("folder", "key", "", "folder", "cannot be read: Is a directory"),
+        ("folder", "key", "", "folder", "is no file: allowed is a PEM file"),
+        ("cert", "pipe", "", "pipe", "is no file: allowed is a PEM file"),
         ("text", "key", "", "text", "is not a PEM file with a certificate"),
         ("der", "key", "", "der", "is not a PEM file with a certificate"),
         ("key", "key", "", "key", "is not a PEM file with a certificate"),

@@ -79,12 +79,14 @@ def test_withdrawing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     _register(tmp_path, "a", "b")
     withdraw(bot="a", data=tmp_path)
     assert "a 1.0 is withdrawn; what it played stays" in capsys.readouterr().err
-    withdraw(bot="a", version="1.0", data=tmp_path)
+    withdraw(bot="a@1.0", data=tmp_path)
     with Store.view(tmp_path) as store:
         since = Registry(store).of("a")[0].withdrawn
     assert f"a 1.0 was withdrawn already, at {since}" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"a has no version '2': submitted are 1\.0"):
         withdraw(bot="a", version="2", data=tmp_path)
+    with pytest.raises(UsageError, match=r"--version is '1\.0', and 'a@2' says another one"):
+        withdraw(bot="a@2", version="1.0", data=tmp_path)
     with pytest.raises(UsageError, match="no bot 'x' was submitted: submitted are a, b"):
         withdraw(bot="x", data=tmp_path)
     bots_command(data=tmp_path)

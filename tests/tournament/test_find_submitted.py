@@ -137,6 +137,21 @@ def test_what_was_withdrawn_or_runs_elsewhere_is_not_taken(
         _submitted(place).all()
 
 
+def test_a_sample_bot_is_not_hidden_by_what_cannot_be_played_here(place: Place) -> None:
+    _outside(place, "greedy", "1")
+    _hand_in(place, "random", "1")
+    with place.open() as store:
+        Registry(store).withdraw("random")
+    submitted = _submitted(place)
+    found = find_bots(["greedy", "random"], submitted=submitted)
+    assert {bot.author for bot in found} == {"Rummy Referee"}
+    # A version says which one is meant.
+    with pytest.raises(UsageError, match="greedy 1 runs elsewhere"):
+        find_bots(["greedy@1"], submitted=submitted)
+    with pytest.raises(UsageError, match="random 1 was withdrawn"):
+        find_bots(["random@1"], submitted=submitted)
+
+
 def test_a_copy_that_is_gone_is_named(place: Place) -> None:
     bot = _hand_in(place, "one")
     copy = frozen_folder(place.data, bot.content_hash)

@@ -38,6 +38,17 @@ def test_a_new_bot_is_a_bot(
         assert f"tournament {line}\n" in (bot.path / "README.md").read_text()
 
 
+def test_what_comes_next_works_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    new_bot(name="greedy", folder=Path("-mine"))
+    told = capsys.readouterr().err
+    for line in ("check ./-mine", "submit ./-mine", "run --bots ./-mine counting random"):
+        assert f"  tournament {line}\n" in told
+    assert "run --bots -mine counting random\n" not in (tmp_path / "-mine/README.md").read_text()
+
+
 def test_it_needs_nothing_but_what_every_bot_may_have(tmp_path: Path) -> None:
     folder = tmp_path / "one"
     write_starter(folder, name="one", author="a", language="python", version="9")

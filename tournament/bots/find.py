@@ -1,6 +1,7 @@
 """Finds bots: folders by path, those that were submitted and the sample bots by name."""
 
 import importlib.util
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,17 @@ from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
 from tournament.errors import UsageError
 
 DEFAULT_BOTS = ("random", "greedy", "counting")
+
+
+def typed(folder: Path) -> str:
+    """Return a folder as a shell takes it for one: no option begins with `./`."""
+    text = str(folder)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+def opponents(bot: str) -> str:
+    """Return two sample bots for a bot to begin with, none of its own name, as words."""
+    return " ".join([one for one in ("greedy", "counting", "random") if one != bot][:2])
 
 
 class Submitted(Protocol):

@@ -13,7 +13,7 @@ from tournament.commands.options import (
 )
 from tournament.commands.output import say
 from tournament.commands.views import chosen_tournament
-from tournament.errors import TournamentError
+from tournament.errors import TournamentError, UsageError
 from tournament.report.bots import bots_view, submitted_view
 from tournament.report.render import Format
 from tournament.store.registry import Registry, matches_played
@@ -62,7 +62,9 @@ def bots_command(
 
 def withdraw(
     *,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="Name of a submitted bot.")],
+    bot: Annotated[
+        str, typer.Argument(metavar="BOT", help="NAME of a submitted bot, or NAME@VERSION.")
+    ],
     version: Annotated[
         str | None,
         typer.Option("--version", metavar="V", help="Only this version; default: all of them."),
@@ -77,8 +79,13 @@ def withdraw(
     \b
     Examples:
       tournament withdraw my-bot
-      tournament withdraw my-bot --version 1.0
+      tournament withdraw my-bot@1.0
     """  # noqa: D301 - \b keeps the lines below it as they are
+    name, at, of_name = bot.partition("@")
+    if at:
+        if version not in (None, of_name):
+            raise UsageError(f"--version is {version!r}, and {bot!r} says another one")
+        bot, version = name, of_name
     with Store.open(data, database, create=False) as store:
         registry = Registry(store)
         fresh = {one.content_hash for one in registry.withdraw(bot, version)}

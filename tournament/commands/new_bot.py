@@ -1,13 +1,13 @@
 """`tournament new-bot`: a folder with a bot that works, to begin from."""
 
 import getpass
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tournament import __version__
+from tournament.bots.find import opponents, typed
 from tournament.bots.starters.write import LANGUAGES, write_starter
 from tournament.commands.output import say
 
@@ -48,11 +48,11 @@ def new_bot(
         language=language,
         version=__version__,
     )
-    quoted = shlex.quote(str(place))
+    quoted = typed(place)
     say(
         f"{place} is a bot that plays; {place / 'bot.py'} is where to make it better. Next:\n"
         f"  tournament check {quoted}\n"
-        f"  tournament run --bots {quoted} greedy counting\n"
+        f"  tournament run --bots {quoted} {opponents(name)}\n"
         f"  tournament submit {quoted}"
     )
 

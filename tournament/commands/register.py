@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tournament.commands.output import say
-from tournament.errors import TournamentError, UsageError
+from tournament.errors import OutputError, TournamentError, UsageError
 
 TOKEN_VARIABLE = "RUMMY_TOKEN"  # noqa: S105 - where a token is, not one
 _ADDRESS = re.compile(r"unix:.+|[^/]+:[0-9]{1,5}")
@@ -74,7 +74,14 @@ def register(
         except grpc.RpcError as error:
             raise _explained(address, error, is_tls=credentials is not None) from error
     say(f"{answer.entrant} is registered; it connects with RUMMY_REFEREE={address} and this token:")
-    sys.stdout.write(f"{answer.token}\n")
+    try:
+        sys.stdout.write(f"{answer.token}\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(
+            f"stdout can't be written: {error.strerror}: the token is lost; whoever runs the ladder"
+            f" makes another by `tournament submit --new-token NAME --version V`"
+        ) from error
 
 
 def _trusted(tls_ca: Path | None) -> bytes | None:

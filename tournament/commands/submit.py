@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tournament.bots.builds import build_rights
-from tournament.bots.find import lacking, sample_bot_folders
+from tournament.bots.find import lacking, opponents, sample_bot_folders
 from tournament.bots.folder import MANIFEST, BotFolder, read_bot_folder
 from tournament.bots.frozen import freeze, frozen_folder, is_intact
 from tournament.bots.sandbox.wrapped import Sandbox, check_trust
@@ -48,9 +48,6 @@ from tournament.store.registry import (
 )
 from tournament.store.store import Store
 from tournament.store.stored import Entry
-
-_OPPONENTS = ("greedy", "counting", "random")
-"""Sample bots to begin with."""
 
 
 def submit(
@@ -279,10 +276,10 @@ def _how_to_play(done: Registration, data: Path) -> Iterator[str]:
             f" the sample bot is in {shlex.quote(str(hidden))}"
         )
     name = shlex.quote(name_of(done))
-    others = " ".join([one for one in _OPPONENTS if one != done.bot][:2])
+    others = opponents(done.bot)
     place = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
     yield f"play it:        tournament run --bots {name} {others}{place}"
-    yield f"play them all:  tournament run --submitted{place}"
+    yield f"play them all:  tournament run --submitted --bots {others}{place}"
 
 
 # Bots that run elsewhere

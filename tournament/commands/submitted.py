@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from tournament.bots.find import sample_bot_folders
 from tournament.bots.folder import BotFolder
 from tournament.bots.frozen import frozen_folder, is_intact
 from tournament.bots.submission import submitted_bot
@@ -32,7 +33,8 @@ class SubmittedBots:
     def find(self, text: str) -> BotFolder | None:
         """Return the bot that NAME, its newest version, or NAME@VERSION means; None if none does.
 
-        Raises UsageError if it was withdrawn, runs elsewhere, or its copy is not what it was.
+        A sample bot is not hidden by one of its name that cannot be played here. Raises UsageError
+        if it was withdrawn, runs elsewhere, or its copy is not what it was.
         """
         name, at, version = text.partition("@")
         versions = [one for one in self._known if one.bot == name]
@@ -44,6 +46,8 @@ class SubmittedBots:
         playable = [one for one in versions if _is_played_here(one)]
         if playable:
             return self._bot(playable[-1])
+        if not at and name in sample_bot_folders():
+            return None
         if latest.withdrawn is not None:
             raise UsageError(
                 f"{latest.bot} {latest.version} was withdrawn on {_day(latest.withdrawn)}:"

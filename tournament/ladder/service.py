@@ -170,7 +170,10 @@ class TournamentService:
         if not token or self._ladder.entrants.of_token(token).bot != bot:
             text = f"{bot!r} is not yours: it takes the token of one of its versions, in metadata"
             text += " `authorization: Bearer TOKEN`"
-            if all(place.withdrawn for place in self._ladder.entrants.versions(bot)):
+            versions = self._ladder.entrants.versions(bot)
+            if not versions:
+                text = f"{bot!r} is not yours: its folder was submitted here; take another name"
+            elif all(place.withdrawn for place in versions):
                 text = f"{bot!r} is not yours: all its versions were withdrawn, so that only an"
                 text += " organiser of the ladder can register another"
             raise CallError(grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS", text)

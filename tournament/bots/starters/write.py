@@ -3,12 +3,11 @@
 import importlib.util
 import json
 import re
-import shlex
 import shutil
 import tomllib
 from pathlib import Path
 
-from tournament.bots.find import sample_bot_folders
+from tournament.bots.find import opponents, sample_bot_folders, typed
 from tournament.bots.folder import MANIFEST, read_bot_folder
 from tournament.bots.manifest import NAME, NAME_ALLOWED
 from tournament.errors import BotFolderError, UsageError
@@ -38,7 +37,8 @@ def write_starter(folder: Path, *, name: str, author: str, language: str, versio
         "@NAME_TEXT@": json.dumps(name),
         "@AUTHOR_TEXT@": json.dumps(author, ensure_ascii=False),
         "@VERSION@": version,
-        "@FOLDER@": shlex.quote(folder.resolve().name),
+        "@FOLDER@": typed(Path(folder.resolve().name)),
+        "@OPPONENTS@": opponents(name),
     }
     try:
         folder.mkdir(parents=True)

@@ -156,7 +156,8 @@ class MatchServiceServicer(object):
 
     def WatchMatch(self, request, context):
         """See a match as it is played: first `match`, then updates, at last `match_ended` and status OK.
-        Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back with `after_event`.
+        Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back
+        with `after_event_number`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

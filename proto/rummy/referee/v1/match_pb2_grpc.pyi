@@ -59,7 +59,8 @@ class MatchServiceStub:
     """Let everybody watch a match that has ended and get its record. For organisers."""
     WatchMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]
     """See a match as it is played: first `match`, then updates, at last `match_ended` and status OK.
-    Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back with `after_event`.
+    Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back
+    with `after_event_number`.
     """
     GetRecord: _grpc.UnaryUnaryMultiCallable[_match_pb2.GetRecordRequest, _match_pb2.GetRecordResponse]
     """The record of a match that has ended, as docs/records.md describes it."""
@@ -93,7 +94,8 @@ class MatchServiceAsyncStub(MatchServiceStub):
     """Let everybody watch a match that has ended and get its record. For organisers."""
     WatchMatch: _aio.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]  # type: ignore[assignment]
     """See a match as it is played: first `match`, then updates, at last `match_ended` and status OK.
-    Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back with `after_event`.
+    Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back
+    with `after_event_number`.
     """
     GetRecord: _aio.UnaryUnaryMultiCallable[_match_pb2.GetRecordRequest, _match_pb2.GetRecordResponse]  # type: ignore[assignment]
     """The record of a match that has ended, as docs/records.md describes it."""
@@ -178,7 +180,8 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_match_pb2.WatchMatchResponse], _abc.AsyncIterator[_match_pb2.WatchMatchResponse]]:
         """See a match as it is played: first `match`, then updates, at last `match_ended` and status OK.
-        Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back with `after_event`.
+        Who does not read is dropped with RESOURCE_EXHAUSTED, and may come back
+        with `after_event_number`.
         """
 
     @_abc_1.abstractmethod
