@@ -130,7 +130,8 @@ def _exit_code() -> int:
         output.give_up_stdout()
         return 1
     except OSError as error:
-        say(f"error: {error}")
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"error: {where}{error.strerror or error}")
         output.give_up_stdout()
         return 1
     return code if isinstance(code, int) else 0

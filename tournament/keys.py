@@ -148,7 +148,7 @@ class Keys:
             or not value
             or not all(isinstance(bot, str) and bot for bot in value)
         ):
-            raise self.wrong("bots", value, "a list of folders or names of sample bots, not empty")
+            raise self.wrong("bots", value, "a list of folders or names of bots, not empty")
         if base is None:
             return tuple(value)
         # A plain name that is no folder beside the file is a sample bot's.

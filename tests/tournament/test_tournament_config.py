@@ -144,7 +144,7 @@ def test_another_preset_drops_the_rules_of_the_file(tmp_path: Path) -> None:
         ("bots = [1]", "bots is [1]: allowed"),
         (
             "bots = []",
-            "bots is []: allowed is a list of folders or names of sample bots, not empty",
+            "bots is []: allowed is a list of folders or names of bots, not empty",
         ),
         ('rules = "basic"', "rules is 'basic': allowed is a table"),
         ('rules = {preset = "poker"}', "rules: preset is 'poker': allowed are basic, standard"),

@@ -76,8 +76,9 @@ def plan(
 ) -> None:
     """Check what `run` would play, and print it with all defaults; nothing is played or stored.
 
-    It takes what `run` takes. What it prints is a tournament file that plans the same; how much
-    there is to play, and for tables of 3–6 how balanced it is, stands below in comments.
+    It takes what `run` takes, but for how bots are built and kept apart. What it prints is a
+    tournament file that plans the same; how much there is to play, and for tables of 3–6 how
+    balanced it is, stands below in comments.
 
     \b
     Examples:
