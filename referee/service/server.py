@@ -158,6 +158,9 @@ class Referee:
         self.abort_running("the referee is stopping")
         self._play.close_all()
         await self._server.stop(grace_s)
+        # A call that came at the very end has a task that has not begun. Cancelled by the end of
+        # the loop before it does, it would have gRPC print a traceback.
+        await asyncio.sleep(0)
         self._scheduling.stop()
         self.clock.stop()
 
