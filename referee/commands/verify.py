@@ -119,8 +119,8 @@ def _left_out(
     heads: Path, known: Mapping[str, str], checked: Sequence[_Checked]
 ) -> Sequence[_Checked]:
     """Return what is wrong with the folders: matches that have a head, but no record."""
-    missing = known.keys() - {one.verdict.match_id or one.file.stem for one in checked}
-    problems = [Problem(0, f"match {name!r} has no record") for name in known if name in missing]
+    there = {one.verdict.match_id or one.file.stem for one in checked}
+    problems = [Problem(0, f"match {name!r} has no record") for name in known if name not in there]
     return [_Checked(heads, Verdict(tuple(problems), ""))] if problems else []
 
 
